@@ -1,0 +1,39 @@
+"""One environment: everything that one file describes."""
+
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from dpd.config.base import Config
+from dpd.config.cluster import Cluster, InstanceGroup
+from dpd.config.endpoint import Endpoint
+from dpd.config.model import Model
+from dpd.config.network import Network
+
+
+class EnvironmentFile(Config):
+    """What a person writes; the environment's name is the name of the file."""
+
+    account: Annotated[str, StringConstraints(pattern=r"^\d{12}$")]
+    """AWS account, in quotes. A deployment with credentials of another account is refused."""
+    region: Annotated[str, StringConstraints(pattern=r"^[a-z]{2}(-[a-z]+)+-\d$")]
+    network: Network
+    cluster: Cluster
+    models: Annotated[tuple[Model, ...], Field(strict=False)] = ()
+    endpoints: Annotated[tuple[Endpoint, ...], Field(strict=False)] = ()
+    tags: dict[str, str] = {}
+    """Tags of every AWS resource."""
+
+
+class Environment(EnvironmentFile):
+    """A named environment whose cross references hold; made by `load_environment` only."""
+
+    name: Annotated[str, StringConstraints(pattern=r"^[a-z]([a-z0-9-]*[a-z0-9])?$", max_length=16)]
+
+    def model_named(self, name: str) -> Model:
+        """Return the model of that name."""
+        return next(model for model in self.models if model.name == name)
+
+    def instance_group_named(self, name: str) -> InstanceGroup:
+        """Return the instance group of that name."""
+        return next(group for group in self.cluster.instance_groups if group.name == name)

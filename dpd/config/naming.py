@@ -1,0 +1,78 @@
+"""Every physical name, derived once.
+
+Names with a fixed beginning have it because AWS's managed policies grant by it: lifecycle scripts
+`sagemaker-`, certificates `hyperpod-tls-`, the operator's role `SageMakerHyperPodInference`.
+"""
+
+from dpd.config.endpoint import ColocatedEndpoint, DisaggregatedEndpoint
+from dpd.config.environment import Environment
+
+OPERATOR_NAMESPACE = "hyperpod-inference-system"
+WAITER_GROUP = "dpd:endpoint-waiter"
+"""Kubernetes group of the readiness waiter."""
+
+
+def stack_name(environment: Environment, part: str) -> str:
+    """Return `dpd-<environment>-<part>`."""
+    return f"dpd-{environment.name}-{part}"
+
+
+def endpoint_stack_name(environment: Environment, endpoint_name: str) -> str:
+    """Return the stack that holds one endpoint."""
+    return stack_name(environment, f"endpoint-{endpoint_name}")
+
+
+def cluster_name(environment: Environment) -> str:
+    """Return the name of both the EKS and the HyperPod cluster."""
+    return f"dpd-{environment.name}"
+
+
+def model_bucket(environment: Environment) -> str:
+    """Return the bucket that holds the weights."""
+    return f"dpd-{environment.name}-models-{environment.account}-{environment.region}"
+
+
+def lifecycle_bucket(environment: Environment) -> str:
+    """Return the bucket that holds the node lifecycle scripts."""
+    return f"sagemaker-{_short(environment)}"
+
+
+def tls_bucket(environment: Environment) -> str:
+    """Return the bucket to which the operator writes certificates."""
+    return f"hyperpod-tls-{_short(environment)}"
+
+
+def access_log_bucket(environment: Environment) -> str:
+    """Return the bucket that holds the access logs of the other buckets."""
+    return f"dpd-{environment.name}-access-logs-{environment.account}-{environment.region}"
+
+
+def operator_role(environment: Environment) -> str:
+    """Return the inference operator's IAM role."""
+    return f"SageMakerHyperPodInference-{environment.name}-{environment.region}"
+
+
+def router(endpoint: DisaggregatedEndpoint | ColocatedEndpoint) -> str:
+    """Return the Deployment that the operator makes for the router."""
+    return f"{endpoint.name}-{endpoint.resolved_namespace}-router"
+
+
+def routing_service(endpoint: DisaggregatedEndpoint | ColocatedEndpoint) -> str:
+    """Return the Service that the operator makes in front of the router."""
+    return f"{endpoint.name}-{endpoint.resolved_namespace}-routing-service"
+
+
+def endpoint_url(endpoint: DisaggregatedEndpoint | ColocatedEndpoint) -> str:
+    """Return the URL inside the cluster: plain HTTP on port 443, which is no mistake of ours."""
+    return f"http://{routing_service(endpoint)}.{OPERATOR_NAMESPACE}.svc.cluster.local:443/v1/chat/completions"
+
+
+def availability_zone_prefix(region: str) -> str:
+    """Return how the zone ids of a region begin: `use2` for `us-east-2`."""
+    area, *directions, number = region.split("-")
+    short = {"gov": "g", "northeast": "ne", "northwest": "nw", "southeast": "se", "southwest": "sw"}
+    return area + "".join(short.get(word, word[0]) for word in directions) + number
+
+
+def _short(environment: Environment) -> str:
+    return f"dpd-{environment.name}-{environment.account}-{environment.region}"

@@ -1,0 +1,47 @@
+"""The network: one VPC, GPU nodes in one subnet of one Availability Zone."""
+
+from ipaddress import IPv4Network
+from typing import Annotated
+
+from pydantic import Field, PlainSerializer, PlainValidator, StringConstraints, WithJsonSchema
+
+from dpd.config.base import Config
+
+
+def _cidr(value: object) -> IPv4Network:
+    try:
+        return IPv4Network(value if isinstance(value, str) else "")
+    except ValueError:
+        raise ValueError("an IPv4 block whose host bits are zero, such as 10.1.0.0/16") from None
+
+
+Cidr = Annotated[
+    IPv4Network,
+    PlainValidator(_cidr),
+    PlainSerializer(str),
+    WithJsonSchema({"type": "string", "pattern": r"^\d+\.\d+\.\d+\.\d+/\d+$"}),
+]
+
+AvailabilityZoneId = Annotated[str, StringConstraints(pattern=r"^[a-z]{3,5}\d-az\d+$")]
+"""Such as `use2-az1`. Capacity is tied to the id; the letter in `us-east-2a` differs by account."""
+
+
+class Subnet(Config):
+    """One subnet."""
+
+    availability_zone_id: AvailabilityZoneId
+    cidr: Cidr
+
+
+class Network(Config):
+    """VPC and subnets; nothing in it is looked up."""
+
+    vpc_cidr: Cidr
+    """Primary block of the VPC."""
+    gpu_subnet: Subnet
+    """Holds every GPU node: EFA traffic cannot leave a zone. A block outside `vpcCidr` is added to
+    the VPC. A P5 node takes 81 addresses and a subnet cannot grow."""
+    system_subnets: Annotated[tuple[Subnet, ...], Field(min_length=2, max_length=2, strict=False)]
+    """Two private subnets in two zones, for the EKS control plane and the system nodes."""
+    public_subnet: Subnet
+    """Holds the NAT gateway and nothing else."""
