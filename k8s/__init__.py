@@ -1,1 +1,1 @@
-"""TODO"""
+"""Kubernetes manifests as cdk8s charts: configuration in, manifests out, nothing else."""

@@ -1,4 +1,4 @@
-"""EKS add-ons and their pinned versions."""
+"""EKS add-ons and their versions."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -7,22 +7,17 @@ from dpd.catalog.data import Fact, read
 
 
 class Addon(Fact):
-    """One EKS add-on and the version that we install."""
+    """One EKS add-on."""
 
     name: str
-    versions: Mapping[str, str]
-    """Version by Kubernetes version; the key `any` where one version serves all."""
+    versions: Mapping[str, str] = {}
+    """Pinned version by Kubernetes version. Default: what EKS installs by itself."""
+    minimum: str | None = None
+    """Oldest version that does what we need."""
     source: str
-
-    def version(self, kubernetes_version: str) -> str:
-        """Return the version for a Kubernetes version."""
-        return self.versions.get(kubernetes_version) or self.versions["any"]
-
-
-Addons = Mapping[str, Addon]
 
 
 @cache
-def addons() -> Addons:
+def addons() -> Mapping[str, Addon]:
     """Return the add-ons by name."""
     return {entry["name"]: Addon.model_validate(entry) for entry in read("addons")}

@@ -21,6 +21,8 @@ class InstanceType(Fact):
     """Dense bfloat16 throughput of one GPU in 10^12 operations per second."""
     gpu_fp8_tflops: float
     """Dense 8-bit floating point throughput of one GPU in 10^12 operations per second."""
+    nvlink_gb_per_s: float
+    """NVLink bandwidth of one GPU in one direction, in 10^9 bytes per second."""
     vcpus: int
     memory_gib: int
     network_gbps: int

@@ -6,9 +6,16 @@ from pydantic import Field, StringConstraints
 
 from dpd.config.base import Config, Name
 from dpd.config.network import Cidr
-from dpd.config.units import Bytes
+from dpd.config.units import Bytes, byte_range
 
 AddonVersion = Annotated[str, StringConstraints(pattern=r"^v\d+\.\d+\.\d+-eksbuild\.\d+$")]
+RoleArn = Annotated[str, StringConstraints(pattern=r"^arn:aws[a-z-]*:iam::\d{12}:role/\S+$")]
+TrainingPlanArn = Annotated[
+    str,
+    StringConstraints(
+        pattern=r"^arn:aws[a-z-]*:sagemaker:[a-z0-9-]+:\d{12}:training-plan/[a-zA-Z0-9-]+$"
+    ),
+]
 
 
 class SystemNodes(Config):
@@ -29,20 +36,17 @@ class InstanceGroup(Config):
     """One of the five types that support disaggregated serving, with the `ml.` prefix."""
     count: Annotated[int, Field(ge=0, le=6758)] | None = None
     """Nodes. Default: as many as the workers placed here need."""
-    training_plan_arn: (
-        Annotated[str, StringConstraints(pattern=r"^arn:aws[a-z-]*:sagemaker:[a-z0-9-]+:\d{12}:training-plan/.+$")]
-        | None
-    ) = None
+    training_plan_arn: TrainingPlanArn | None = None
     """Flexible training plan to take the nodes from; its zone must be the GPU subnet's."""
     capacity: Literal["on-demand", "spot"] = "on-demand"
-    volume_size: Annotated[Bytes, Field(ge=100 * 2**30, le=16384 * 2**30)] = 500 * 2**30
+    volume_size: Annotated[Bytes, byte_range("100GiB", "16TiB")] = 500 * 2**30
     """EBS volume at /opt/sagemaker; images and kubelet data go there where no NVMe is mounted."""
     deep_health_checks: Annotated[
         tuple[Literal["InstanceStress", "InstanceConnectivity"], ...], Field(strict=False)
     ] = ()
     """Run on every new node before it takes pods; minutes to hours."""
     network_interface: Literal["efa", "efa-only"] | None = None
-    """Kind of the extra network interfaces. `efa-only` takes no addresses. Default: HyperPod's own."""
+    """Kind of the extra network interfaces. `efa-only` takes no addresses. Default: HyperPod's."""
 
 
 class Cluster(Config):
@@ -50,13 +54,12 @@ class Cluster(Config):
 
     kubernetes_version: Literal["1.33", "1.34", "1.35"] = "1.34"
     system_nodes: SystemNodes = SystemNodes()
-    instance_groups: Annotated[tuple[InstanceGroup, ...], Field(min_length=1, max_length=20, strict=False)]
+    instance_groups: Annotated[
+        tuple[InstanceGroup, ...], Field(min_length=1, max_length=20, strict=False)
+    ]
     public_access_cidrs: Annotated[tuple[Cidr, ...], Field(strict=False)] = ()
     """Who may reach the Kubernetes API from outside the VPC. Default: nobody."""
-    administrator_role_arns: Annotated[
-        tuple[Annotated[str, StringConstraints(pattern=r"^arn:aws[a-z-]*:iam::\d{12}:role/.+$")], ...],
-        Field(strict=False),
-    ] = ()
+    administrator_role_arns: Annotated[tuple[RoleArn, ...], Field(strict=False)] = ()
     """IAM roles of people who administer the cluster with kubectl."""
-    addon_versions: dict[str, AddonVersion] = {}
+    addon_versions: dict[str, AddonVersion] = Field(default_factory=dict)
     """Versions of EKS add-ons that differ from the catalog's, by add-on name."""

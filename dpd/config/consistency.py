@@ -1,5 +1,6 @@
 """What a single field cannot show: references, zones, address blocks, room for workers."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import combinations
@@ -13,14 +14,26 @@ from dpd.catalog import (
 )
 from dpd.config.capacity import node_count, required_nodes
 from dpd.config.environment import Environment
-from dpd.config.naming import OPERATOR_NAMESPACE, availability_zone_prefix
+from dpd.config.naming import OPERATOR_NAMESPACE, availability_zone_prefix, routing_service
 from dpd.config.network import Subnet
 from dpd.config.source import KeyPath
-from dpd.errors import suggestion
+from dpd.errors import shown, suggestion
 
 Problem = tuple[KeyPath, str]
 
-_RESERVED_NAMESPACES = {"default", "kube-system", "kube-public", "kube-node-lease", "cert-manager", "aws-hyperpod", OPERATOR_NAMESPACE}
+_RESERVED_NAMESPACES = {
+    "default",
+    "kube-system",
+    "kube-public",
+    "kube-node-lease",
+    "cert-manager",
+    "aws-hyperpod",
+    OPERATOR_NAMESPACE,
+}
+_ADDRESSES_OF_FIRST_CARD = 50
+"""What a node takes where its other network cards are `efa-only` and take none."""
+_MAX_SERVICE_NAME = 63
+_IMAGE_REFERENCE = re.compile(r"[a-z0-9][a-zA-Z0-9._:/-]*(:\w[\w.-]{0,127}|@sha256:[0-9a-f]{64})")
 
 
 def problems(environment: Environment) -> Iterator[Problem]:
@@ -28,6 +41,7 @@ def problems(environment: Environment) -> Iterator[Problem]:
     unresolved = [*_duplicates(environment), *_references(environment)]
     yield from unresolved
     yield from _region(environment)
+    yield from _names(environment)
     yield from _network(environment)
     if not unresolved:
         yield from _capacity(environment)
@@ -38,11 +52,16 @@ def _duplicates(environment: Environment) -> Iterator[Problem]:
     yield from _repeated(("cluster", "instanceGroups"), (group.name for group in groups))
     yield from _repeated(("models",), (model.name for model in environment.models))
     yield from _repeated(("endpoints",), (endpoint.name for endpoint in environment.endpoints))
-    namespaces = [endpoint.resolved_namespace for endpoint in environment.endpoints]
-    for index, namespace in enumerate(namespaces):
-        path = ("endpoints", index, "namespace")
-        if namespace in _RESERVED_NAMESPACES or namespace in namespaces[:index]:
-            yield path, f"given {namespace!r}, which is not the endpoint's own; allowed: a namespace for each endpoint"
+    taken, names = set(_RESERVED_NAMESPACES), set[str]()
+    for index, endpoint in enumerate(environment.endpoints):
+        namespace = endpoint.resolved_namespace
+        if namespace in taken and endpoint.name not in names:
+            yield (
+                ("endpoints", index, "namespace"),
+                f"given {namespace!r}, which is taken; allowed: a namespace for each endpoint",
+            )
+        taken.add(namespace)
+        names.add(endpoint.name)
 
 
 def _repeated(path: KeyPath, names: Iterable[str]) -> Iterator[Problem]:
@@ -57,59 +76,98 @@ def _references(environment: Environment) -> Iterator[Problem]:
     groups = [group.name for group in environment.cluster.instance_groups]
     models = [model.name for model in environment.models]
     for index, group in enumerate(environment.cluster.instance_groups):
-        path = ("cluster", "instanceGroups", index, "instanceType")
-        yield from _unknown(path, group.instance_type, instance_types(), "instance type for disaggregated serving")
+        yield from _unknown(
+            ("cluster", "instanceGroups", index, "instanceType"),
+            group.instance_type,
+            instance_types(),
+            "instance type for disaggregated serving",
+        )
     for index, model in enumerate(environment.models):
-        path = ("models", index, "architecture")
-        yield from _unknown(path, model.architecture, model_architectures(), "architecture in the catalog")
+        yield from _unknown(
+            ("models", index, "architecture"),
+            model.architecture,
+            model_architectures(),
+            "architecture in the catalog",
+        )
     for name in environment.cluster.addon_versions:
-        yield from _unknown(("cluster", "addonVersions", name), name, addons(), "EKS add-on of ours")
+        yield from _unknown(
+            ("cluster", "addonVersions", name), name, addons(), "EKS add-on of ours"
+        )
     for index, endpoint in enumerate(environment.endpoints):
         here = ("endpoints", index)
         yield from _unknown((*here, "model"), endpoint.model, models, "model of this environment")
-        if not {"/", ":"} & set(endpoint.image):
-            yield from _unknown((*here, "image"), endpoint.image, worker_images(), "worker image in the catalog")
+        yield from _image((*here, "image"), endpoint.image)
         for role, workers in endpoint.roles.items():
-            path = (*here, role, "instanceGroup")
-            yield from _unknown(path, workers.instance_group, groups, "instance group of this environment")
+            yield from _unknown(
+                (*here, role, "instanceGroup"),
+                workers.instance_group,
+                groups,
+                "instance group of this environment",
+            )
+
+
+def _image(path: KeyPath, given: str) -> Iterator[Problem]:
+    if not {"/", ":"} & set(given):
+        yield from _unknown(path, given, worker_images(), "worker image in the catalog")
+    elif not _IMAGE_REFERENCE.fullmatch(given):
+        yield path, f"given {shown(given)}; allowed: repository:tag or repository@sha256:digest"
 
 
 def _unknown(path: KeyPath, given: str, allowed: Iterable[str], what: str) -> Iterator[Problem]:
     names = list(allowed)
     if given not in names:
-        yield path, f"given {given!r}, which is no {what}; {suggestion(given, names)}"
+        yield path, f"given {shown(given)}, which is no {what}; {suggestion(given, names)}"
 
 
 def _region(environment: Environment) -> Iterator[Problem]:
     known = health_monitoring_agent_accounts()
-    yield from _unknown(("region",), environment.region, known, "region with HyperPod images")
+    if environment.region not in known:
+        yield from _unknown(("region",), environment.region, known, "region with HyperPod images")
+        return
     prefix = f"{availability_zone_prefix(environment.region)}-az"
     for path, subnet in _subnets(environment):
         if not subnet.availability_zone_id.startswith(prefix):
             yield (
                 (*path, "availabilityZoneId"),
-                f"given {subnet.availability_zone_id!r}; allowed in {environment.region}: {prefix}1, {prefix}2, ...",
+                f"given {subnet.availability_zone_id!r}; "
+                f"allowed in {environment.region}: {prefix}1, {prefix}2, ...",
             )
+
+
+def _names(environment: Environment) -> Iterator[Problem]:
+    for index, endpoint in enumerate(environment.endpoints):
+        service = routing_service(endpoint)
+        if endpoint.routing is not None and len(service) > _MAX_SERVICE_NAME:
+            yield (
+                ("endpoints", index, "name"),
+                f"given {endpoint.name!r}, which makes {service} of {len(service)} characters; "
+                f"allowed: {_MAX_SERVICE_NAME} in a Service; shorten the name or the namespace",
+            )
+    for key in environment.tags:
+        if key.lower().startswith("aws:"):
+            yield ("tags", key), f"given {key!r}; allowed: keys that do not begin with aws:"
 
 
 def _network(environment: Environment) -> Iterator[Problem]:
     vpc, subnets = environment.network.vpc_cidr, list(_subnets(environment))
-    for (_, first), (path, second) in combinations(subnets, 2):
-        if first.cidr.overlaps(second.cidr):
-            yield (*path, "cidr"), f"given {second.cidr}, which overlaps {first.cidr}; allowed: a block of its own"
-    for path, subnet in subnets:
-        inside = subnet.cidr.subnet_of(vpc)
-        if path[1] == "gpuSubnet" and not inside and subnet.cidr.overlaps(vpc):
-            yield (*path, "cidr"), f"given {subnet.cidr}; allowed: inside or outside vpcCidr {vpc}, not across"
-        if path[1] != "gpuSubnet" and not inside:
-            yield (*path, "cidr"), f"given {subnet.cidr}; allowed: a block inside vpcCidr {vpc}"
-        if not 16 <= subnet.cidr.prefixlen <= 28:
-            yield (*path, "cidr"), f"given {subnet.cidr}; allowed: blocks from /16 to /28"
-    first, second = environment.network.system_subnets
-    if first.availability_zone_id == second.availability_zone_id:
+    blocks = [(("network", "vpcCidr"), vpc), *(((*path, "cidr"), s.cidr) for path, s in subnets)]
+    for path, block in blocks:
+        if not 16 <= block.prefixlen <= 28:
+            yield path, f"given {block}; allowed: blocks from /16 to /28"
+    for (_, first), (path, second) in combinations(blocks[1:], 2):
+        if first.overlaps(second):
+            yield path, f"given {second}, which overlaps {first}; allowed: a block of its own"
+    for path, block in blocks[1:]:
+        inside, is_gpu = block.subnet_of(vpc), path[1] == "gpuSubnet"
+        if is_gpu and not inside and block.overlaps(vpc):
+            yield path, f"given {block}; allowed: inside or outside vpcCidr {vpc}, not across"
+        if not is_gpu and not inside:
+            yield path, f"given {block}; allowed: a block inside vpcCidr {vpc}"
+    zones = [subnet.availability_zone_id for subnet in environment.network.system_subnets]
+    if zones[0] == zones[1]:
         yield (
             ("network", "systemSubnets", 1, "availabilityZoneId"),
-            f"given {second.availability_zone_id!r} twice; allowed: two zones, as EKS requires",
+            f"given {zones[1]!r} twice; allowed: two zones, as EKS requires",
         )
 
 
@@ -125,16 +183,19 @@ def _capacity(environment: Environment) -> Iterator[Problem]:
     addresses = 0
     for index, group in enumerate(environment.cluster.instance_groups):
         node, needed = instance_types()[group.instance_type], required_nodes(environment, group)
-        addresses += node_count(environment, group) * node.ips_per_node
+        takes_few = group.network_interface == "efa-only"
+        per_node = _ADDRESSES_OF_FIRST_CARD if takes_few else node.ips_per_node
+        addresses += node_count(environment, group) * per_node
         if group.count is not None and group.count < needed:
             yield (
                 ("cluster", "instanceGroups", index, "count"),
-                f"given {group.count}, but its workers need {needed} nodes of {node.gpu_count} GPUs; "
-                f"raise count to {needed}, leave it out, or lower replicas",
+                f"given {group.count}, but its workers need {needed} nodes of {node.gpu_count} "
+                f"GPUs; raise count to {needed}, leave it out, or lower replicas",
             )
     room = environment.network.gpu_subnet.cidr.num_addresses - 5
     if addresses > room:
         yield (
             ("network", "gpuSubnet", "cidr"),
-            f"given {environment.network.gpu_subnet.cidr} with {room} addresses; its nodes take {addresses}; use a larger block",
+            f"given {environment.network.gpu_subnet.cidr} with {room} addresses, but its nodes "
+            f"take {addresses}; use a larger block",
         )

@@ -10,6 +10,12 @@ from dpd.config.endpoint import Endpoint
 from dpd.config.model import Model
 from dpd.config.network import Network
 
+TagKey = Annotated[
+    str, StringConstraints(pattern=r"^[A-Za-z0-9 _.:/=+@-]+$", min_length=1, max_length=128)
+]
+TagValue = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9 _.:/=+@-]*$", max_length=256)]
+RuleId = Annotated[str, StringConstraints(pattern=r"^DPD\d{3}$")]
+
 
 class EnvironmentFile(Config):
     """What a person writes; the environment's name is the name of the file."""
@@ -21,8 +27,10 @@ class EnvironmentFile(Config):
     cluster: Cluster
     models: Annotated[tuple[Model, ...], Field(strict=False)] = ()
     endpoints: Annotated[tuple[Endpoint, ...], Field(strict=False)] = ()
-    tags: dict[str, str] = {}
+    tags: dict[TagKey, TagValue] = Field(default_factory=dict, max_length=40)
     """Tags of every AWS resource."""
+    ignore: dict[RuleId, str] = Field(default_factory=dict)
+    """Rules of `dpd check` that do not count for this environment, each with the reason why."""
 
 
 class Environment(EnvironmentFile):
@@ -37,3 +45,8 @@ class Environment(EnvironmentFile):
     def instance_group_named(self, name: str) -> InstanceGroup:
         """Return the instance group of that name."""
         return next(group for group in self.cluster.instance_groups if group.name == name)
+
+    @property
+    def instance_types(self) -> frozenset[str]:
+        """The instance types of all groups; drivers that crash on other types select by them."""
+        return frozenset(group.instance_type for group in self.cluster.instance_groups)

@@ -6,15 +6,22 @@ from pydantic import StringConstraints
 
 from dpd.config.base import Config
 
+ModelName = Annotated[
+    str, StringConstraints(pattern=r"^[a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?$", max_length=63)
+]
+Folder = Annotated[
+    str, StringConstraints(pattern=r"^[A-Za-z0-9!_.*'()-]+(/[A-Za-z0-9!_.*'()-]+)*$")
+]
+
 
 class Model(Config):
     """Weights of one model in the environment's model bucket."""
 
-    name: Annotated[str, StringConstraints(pattern=r"^[a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?$", max_length=63)]
+    name: ModelName
     """Name that clients send in the `model` field, such as `Llama-3.3-70B-Instruct`."""
     architecture: str
     """Name in the catalog, such as `llama-3.3-70b`."""
-    location: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9!_.*'()-]+(/[A-Za-z0-9!_.*'()-]+)*$")] | None = None
+    location: Folder | None = None
     """Folder in the model bucket. Default: the name."""
     dtype: Literal["bfloat16", "float16"] = "bfloat16"
     """Type of the activations and, without quantization, of the weights."""

@@ -8,6 +8,10 @@ from dpd.config.endpoint import ColocatedEndpoint, DisaggregatedEndpoint
 from dpd.config.environment import Environment
 
 OPERATOR_NAMESPACE = "hyperpod-inference-system"
+OPERATOR_LOG_COMMAND = (
+    f"kubectl logs -n {OPERATOR_NAMESPACE} deployment/hyperpod-inference-controller-manager"
+)
+"""Shows why the operator could not deploy an endpoint."""
 WAITER_GROUP = "dpd:endpoint-waiter"
 """Kubernetes group of the readiness waiter."""
 
@@ -50,6 +54,13 @@ def access_log_bucket(environment: Environment) -> str:
 def operator_role(environment: Environment) -> str:
     """Return the inference operator's IAM role."""
     return f"SageMakerHyperPodInference-{environment.name}-{environment.region}"
+
+
+def sagemaker_endpoint_name(
+    environment: Environment, endpoint: DisaggregatedEndpoint | ColocatedEndpoint
+) -> str:
+    """Return the SageMaker endpoint's name, unique in the account; empty where none is wanted."""
+    return f"dpd-{environment.name}-{endpoint.name}" if endpoint.sagemaker_endpoint else ""
 
 
 def router(endpoint: DisaggregatedEndpoint | ColocatedEndpoint) -> str:

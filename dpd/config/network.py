@@ -1,5 +1,6 @@
 """The network: one VPC, GPU nodes in one subnet of one Availability Zone."""
 
+import re
 from ipaddress import IPv4Network
 from typing import Annotated
 
@@ -7,10 +8,13 @@ from pydantic import Field, PlainSerializer, PlainValidator, StringConstraints, 
 
 from dpd.config.base import Config
 
+_PATTERN = r"[0-9]{1,3}(\.[0-9]{1,3}){3}/[0-9]{1,2}"
+
 
 def _cidr(value: object) -> IPv4Network:
     try:
-        return IPv4Network(value if isinstance(value, str) else "")
+        is_cidr = isinstance(value, str) and re.fullmatch(_PATTERN, value)
+        return IPv4Network(value if is_cidr else "")
     except ValueError:
         raise ValueError("an IPv4 block whose host bits are zero, such as 10.1.0.0/16") from None
 
@@ -19,7 +23,7 @@ Cidr = Annotated[
     IPv4Network,
     PlainValidator(_cidr),
     PlainSerializer(str),
-    WithJsonSchema({"type": "string", "pattern": r"^\d+\.\d+\.\d+\.\d+/\d+$"}),
+    WithJsonSchema({"type": "string", "pattern": f"^{_PATTERN}$"}),
 ]
 
 AvailabilityZoneId = Annotated[str, StringConstraints(pattern=r"^[a-z]{3,5}\d-az\d+$")]

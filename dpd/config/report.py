@@ -1,24 +1,51 @@
 """Turns pydantic's findings into lines that say where, what was given and what is allowed."""
 
-from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from dpd.config.source import KeyPath, Source
-from dpd.errors import UserError, suggestion
+from dpd.config.shape import keys_at, kinds_at
+from dpd.config.source import KeyPath, Source, child
+from dpd.errors import UserError, nearest, shortened, shown, suggestion
 
 _Model = TypeVar("_Model", bound=BaseModel)
+
+_MAX_LINES = 20
+_ALLOWED = {
+    "bool_type": "true or false",
+    "dict_type": "a mapping of keys to values",
+    "float_type": "a number",
+    "greater_than": "more than {gt}",
+    "greater_than_equal": "{ge} or more",
+    "int_type": "a whole number",
+    "less_than": "less than {lt}",
+    "less_than_equal": "{le} or less",
+    "literal_error": "{expected}",
+    "model_attributes_type": "a mapping of keys to values",
+    "model_type": "a mapping of keys to values",
+    "string_pattern_mismatch": "text that matches {pattern}",
+    "string_too_long": "{max_length} characters or fewer",
+    "string_too_short": "{min_length} characters or more",
+    "string_type": "text",
+    "too_long": "{max_length} or fewer",
+    "too_short": "{min_length} or more",
+    "tuple_type": "a list",
+    "value_error": "{error}",
+}
+"""What is allowed, by pydantic's type of error and with its context."""
 
 
 def validate(model: type[_Model], source: Source) -> _Model:
     """Return `source` as a model, or raise a `UserError` with one line per mistake."""
     try:
-        return model.model_validate(source.data)
+        return model.model_validate(source.data, by_alias=True, by_name=False)
     except ValidationError as error:
-        lines = [line(source, *_finding(model, source, details)) for details in error.errors()]
-        raise UserError(*dict.fromkeys(lines)) from None
+        details = error.errors(include_url=False)
+        lines = _lines(model, source, details[:_MAX_LINES])
+        if len(details) > _MAX_LINES:
+            lines.append(f"{source.name}: {len(details) - _MAX_LINES} more mistakes")
+        raise UserError(*lines) from None
 
 
 def line(source: Source, path: KeyPath, message: str) -> str:
@@ -30,76 +57,75 @@ def readable(path: KeyPath, data: Any) -> str:
     """Return a path with list items under their names: `endpoints.chat.prefill.replicas`."""
     words = []
     for key in path:
-        data = _item(data, key)
-        named = isinstance(key, int) and isinstance(data, Mapping) and "name" in data
-        words.append(str(data["name"]) if named else str(key))
+        data = child(data, key)
+        name = child(data, "name") if isinstance(key, int) else key
+        words.append(shortened(name if isinstance(name, str) and name else str(key)))
     return ".".join(words) or "file"
 
 
-def _finding(model: type[BaseModel], source: Source, details: ErrorDetails) -> tuple[KeyPath, str]:
-    path = _path(details["loc"], source.data)
-    given = details["input"]
-    match details["type"]:
-        case "extra_forbidden":
-            return path, f"unknown key; {suggestion(str(path[-1]), _allowed_keys(model, path, source.data))}"
-        case "missing":
-            return path, "required, but not given"
-        case "union_tag_not_found":
-            return (*path, "topology"), "required, but not given; allowed: disaggregated, colocated"
-        case "union_tag_invalid":
-            allowed = details["ctx"]["expected_tags"].replace("'", "")
-            return (*path, "topology"), f"given {details['ctx']['tag']!r}; allowed: {allowed}"
-        case "literal_error":
-            return path, f"given {given!r}; allowed: {details['ctx']['expected']}"
-        case "value_error":
-            return path, f"given {given!r}; allowed: {details['ctx']['error']}"
-        case "string_pattern_mismatch":
-            return path, f"given {given!r}; allowed: text that matches {details['ctx']['pattern']}"
-        case "string_type":
-            return path, f"given {given!r}; allowed: text; put it in quotes"
-    shown = "" if isinstance(given, Mapping | list) else f"given {given!r}; "
-    return path, f"{shown}{details['msg'][0].lower()}{details['msg'][1:]}"
+def _lines(model: type[BaseModel], source: Source, details: list[ErrorDetails]) -> list[str]:
+    """Return a line per mistake, none for what only follows from another one."""
+    found = [(_path(model, each["loc"], source.data), each) for each in details]
+    misspelt = {
+        (*path[:-1], nearest(str(path[-1]), keys_at(model, path[:-1], source.data)))
+        for path, each in found
+        if each["type"] == "extra_forbidden"
+    }
+    lines = [
+        line(source, *_finding(model, source, path, each))
+        for path, each in found
+        if not (each["type"] == "missing" and path in misspelt) and not _counts_faulty(each)
+    ]
+    return list(dict.fromkeys(lines))
 
 
-def _path(location: tuple[str | int, ...], data: Any) -> KeyPath:
-    """Return the location without the union tags that pydantic puts into it."""
-    path: list[str | int] = []
-    for position, key in enumerate(location):
-        is_last = position == len(location) - 1
-        if isinstance(data, Mapping) and key not in data and not is_last:
-            continue
-        path.append(key)
-        data = _item(data, key)
-    return tuple(path)
+def _counts_faulty(details: ErrorDetails) -> bool:
+    """Return whether a list is long enough and pydantic only left its faulty items out."""
+    return details["type"] == "too_short" and len(details["input"]) >= details["ctx"]["min_length"]
 
 
-def _item(data: Any, key: str | int) -> Any:
-    if isinstance(data, Mapping):
-        return data.get(key)
-    if isinstance(data, list) and isinstance(key, int) and key < len(data):
-        return data[key]
-    return None
+def _finding(
+    model: type[BaseModel], source: Source, path: KeyPath, details: ErrorDetails
+) -> tuple[KeyPath, str]:
+    given, kind = details["input"], details["type"]
+    if kind == "extra_forbidden":
+        allowed = keys_at(model, path[:-1], source.data)
+        return path, f"unknown key; {suggestion(str(path[-1]), allowed)}"
+    if kind == "missing":
+        return path, "required, but not given"
+    if kind in ("union_tag_not_found", "union_tag_invalid"):
+        return _union_tag(path, given, *kinds_at(model, path, source.data))
+    context = details.get("ctx", {})
+    if kind not in _ALLOWED:
+        return path, f"given {shown(given)}; {details['msg']}"
+    allowed_text = _ALLOWED[kind].format_map(context)
+    what = f"{len(given)} of them" if kind.startswith("too_") else shown(given)
+    return path, f"given {what}; allowed: {allowed_text}{_quotes_hint(kind, given, allowed_text)}"
 
 
-def _allowed_keys(model: type[BaseModel], path: KeyPath, data: Any) -> list[str]:
-    """Return the keys that may stand where the last one of `path` does."""
-    schema = model.model_json_schema()
-    definitions = schema.get("$defs", {})
+def _union_tag(path: KeyPath, given: Any, key: str, kinds: list[str]) -> tuple[KeyPath, str]:
+    allowed = ", ".join(kinds)
+    if key in given:
+        return (*path, key), f"given {shown(given[key])}; allowed: {allowed}"
+    if misspelt := nearest(key, map(str, given)):
+        return (*path, misspelt), f"unknown key; did you mean {key!r}?"
+    return (*path, key), f"required, but not given; allowed: {allowed}"
 
-    def resolve(node: dict[str, Any], value: Any) -> dict[str, Any]:
-        if "discriminator" in node and isinstance(value, Mapping):
-            tag = value.get(node["discriminator"]["propertyName"])
-            node = {"$ref": node["discriminator"]["mapping"][tag]}
-        for option in node.get("anyOf", []):
-            if option.get("type") != "null":
-                node = option
-        while "$ref" in node:
-            node = definitions[node["$ref"].rsplit("/", 1)[1]]
-        return node
 
-    node = resolve(schema, data)
-    for key in path[:-1]:
-        data = _item(data, key)
-        node = node["items"] if isinstance(key, int) else node.get("properties", {}).get(key, {})
-        node = resolve(node, data)
-    return list(node.get("properties", {}))
+def _quotes_hint(kind: str, given: Any, allowed: str) -> str:
+    """Return the advice for a number or boolean that was meant as text: `1.34`."""
+    is_bare = isinstance(given, bool | int | float)
+    meant_as_text = kind == "string_type" or repr(str(given)) in allowed
+    return "; put it in quotes" if is_bare and meant_as_text else ""
+
+
+def _path(model: type[BaseModel], location: tuple[str | int, ...], data: Any) -> KeyPath:
+    """Return the location without what pydantic puts into it: union tags, marks of keys."""
+    path: KeyPath = ()
+    after_position = False
+    for key in location:
+        is_tag = after_position and key in kinds_at(model, path, data)[1]
+        after_position = isinstance(key, int)
+        if not is_tag and key != "[key]":
+            path = (*path, key)
+    return path

@@ -1,21 +1,64 @@
 """JSON Schema of environment files, for editors: `python -m dpd.config.schema`."""
 
 import json
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import SchemaSerializer, core_schema
+
+from dpd.catalog import (
+    addons,
+    health_monitoring_agent_accounts,
+    instance_types,
+    model_architectures,
+    worker_images,
+)
 from dpd.config.environment import EnvironmentFile
 from dpd.config.loader import ENVIRONMENTS
 
 SCHEMA_FILE = ENVIRONMENTS / "environment.schema.json"
 
 
+class _EditorSchema(GenerateJsonSchema):
+    """Without titles that repeat a key, with defaults as a person writes them: `8GiB`."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        rendered = super().default_schema(schema)
+        if rendered.get("type") == "string" and isinstance(rendered.get("default"), int | float):
+            serializer = SchemaSerializer(schema["schema"])
+            rendered["default"] = serializer.to_python(schema["default"], mode="json")
+        return rendered
+
+    def dict_schema(self, schema: core_schema.DictSchema) -> JsonSchemaValue:
+        rendered = super().dict_schema(schema)
+        if "patternProperties" in rendered:
+            rendered["additionalProperties"] = False
+        return rendered
+
+
 def schema() -> dict[str, Any]:
     """Return the schema; the description of a field is the docstring under it."""
+    rendered = EnvironmentFile.model_json_schema(by_alias=True, schema_generator=_EditorSchema)
+    properties, parts = rendered["properties"], rendered["$defs"]
+    properties["region"] |= _one_of(health_monitoring_agent_accounts())
+    parts["InstanceGroup"]["properties"]["instanceType"] |= _one_of(instance_types())
+    parts["Model"]["properties"]["architecture"] |= _one_of(model_architectures())
+    parts["Cluster"]["properties"]["addonVersions"]["propertyNames"] = _one_of(addons())
+    for endpoint in ("ColocatedEndpoint", "DisaggregatedEndpoint"):
+        parts[endpoint]["properties"]["image"]["examples"] = sorted(worker_images())
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **EnvironmentFile.model_json_schema(by_alias=True),
+        **rendered,
         "title": "hyperpod-dpd environment",
     }
+
+
+def _one_of(names: Iterable[str]) -> Mapping[str, list[str]]:
+    return {"enum": sorted(names)}
 
 
 def rendered() -> str:

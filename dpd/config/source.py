@@ -1,9 +1,12 @@
 """YAML text with the line of every value.
 
-Read from parser events, so that depth is bounded and nothing is expanded: aliases, tags and
-duplicate keys are refused, and only `true` and `false` are booleans.
+Read from parser events, so that depth is bounded and nothing is expanded. What YAML tools read in
+different ways is refused: aliases, tags, merge keys, duplicate keys, all numbers but decimal ones;
+and only `true` and `false` are booleans.
 """
 
+import math
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,15 +14,22 @@ from typing import Any
 
 import yaml
 
-from dpd.errors import UserError
+from dpd.errors import UserError, shown
 
 KeyPath = tuple[str | int, ...]
 """Keys and list positions that lead to a value."""
 
 _MAX_BYTES = 1_000_000
 _MAX_DEPTH = 40
+_MAX_NUMBER = 2**53  # The largest that every JSON reader keeps.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_PLAIN_TAGS = {f"tag:yaml.org,2002:{kind}" for kind in ("float", "int", "null", "str")}
+_WORDS = {"": None, "~": None, "null": None, "true": True, "false": False}
+_INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)")
+_FLOAT = re.compile(r"[-+]?((0|[1-9][0-9]*)\.[0-9]*|\.[0-9]+)")
+_AMBIGUOUS = re.compile(
+    r"[-+]?([0-9][0-9_]*(\.[0-9_]*)?|[0-9.]+[eE][-+]?[0-9]+|0[xob][0-9a-fA-F_]+"
+    r"|[0-9]+(:[0-5]?[0-9])+(\.[0-9]*)?|\.(inf|Inf|INF|nan|NaN|NAN))"
+)
 
 
 @dataclass(frozen=True)
@@ -38,12 +48,24 @@ class Source:
         return self.name
 
 
+def child(data: Any, key: str | int) -> Any:
+    """Return what stands under a key or at a list position; None where nothing does."""
+    if isinstance(data, Mapping):
+        return data.get(key)
+    if isinstance(data, list) and isinstance(key, int) and key < len(data):
+        return data[key]
+    return None
+
+
 def read_source(path: Path, *, name: str | None = None) -> Source:
     """Read a file of one YAML document; `UserError` names the line of what cannot be read."""
     name = name or str(path)
     documents = parse_documents(read_bytes(path, name=name), name=name)
-    if len(documents) != 1:
-        raise UserError(f"{name}: holds {len(documents)} YAML documents; allowed: one")
+    if not documents:
+        raise UserError(f"{name}:1: the file is empty; allowed: one YAML document")
+    if len(documents) > 1:
+        place = documents[1].place(())
+        raise UserError(f"{place}: one of {len(documents)} YAML documents; allowed: one in a file")
     return documents[0]
 
 
@@ -61,27 +83,52 @@ def read_bytes(path: Path, *, name: str) -> bytes:
 
 def parse_documents(raw: bytes, *, name: str) -> list[Source]:
     """Parse YAML or JSON documents; `UserError` names the line of what cannot be parsed."""
+    return _parsed(raw, name=name, numbered=True)
+
+
+def parse_value(text: str, *, name: str) -> Any:
+    """Parse one value that stands in no file, such as a context parameter; empty is None."""
+    # Bytes of a command line that are no UTF-8 arrive as surrogates; decoding refuses them.
+    documents = _parsed(text.encode("utf-8", "surrogatepass"), name=name, numbered=False)
+    if len(documents) > 1:
+        raise UserError(f"{name}: {len(documents)} YAML documents; allowed: one value")
+    return documents[0].data if documents else None
+
+
+def _parsed(raw: bytes, *, name: str, numbered: bool) -> list[Source]:
+    reader = _Reader(name, numbered=numbered)
     try:
-        return list(_Reader(name, raw.decode("utf-8")).documents())
+        return list(reader.documents(raw.decode("utf-8")))
     except UnicodeDecodeError as error:
-        raise UserError(f"{name}: byte {error.start} is not UTF-8 text") from None
+        line = raw.count(b"\n", 0, error.start)
+        raise UserError(f"{reader.place(line)}: not UTF-8 text; save it as UTF-8") from None
     except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise UserError(f"{name}:{line}: not YAML: {error.problem}") from None
-    except yaml.YAMLError as error:
-        raise UserError(f"{name}: not YAML: {' '.join(str(error).split())}") from None
+        line = error.problem_mark.line if error.problem_mark else 0
+        hint = "; indent with spaces, not tabs" if b"\t" in _line(raw, line) else ""
+        raise UserError(f"{reader.place(line)}: not YAML: {error.problem}{hint}") from None
+    except yaml.reader.ReaderError as error:
+        line = raw.count(b"\n", 0, error.position)
+        raise UserError(f"{reader.place(line)}: not YAML: holds a control character") from None
+
+
+def _line(raw: bytes, number: int) -> bytes:
+    return b"".join(raw.splitlines()[number : number + 1])
 
 
 class _Reader:
     """Builds plain values from parser events."""
 
-    def __init__(self, name: str, text: str) -> None:
+    def __init__(self, name: str, *, numbered: bool) -> None:
         self._name = name
-        self._events: Iterator[Any] = yaml.parse(text, Loader=_LOADER)
-        self._scalars = yaml.SafeLoader("")
+        self._numbered = numbered
+        self._events: Iterator[Any] = iter(())
         self._places: dict[KeyPath, str] = {}
 
-    def documents(self) -> Iterator[Source]:
+    def place(self, line: int) -> str:
+        return f"{self._name}:{line + 1}" if self._numbered else self._name
+
+    def documents(self, text: str) -> Iterator[Source]:
+        self._events = yaml.parse(text, Loader=_LOADER)
         for event in self._events:
             if isinstance(event, yaml.DocumentStartEvent):
                 self._places = {}
@@ -89,27 +136,31 @@ class _Reader:
                 yield Source(name=self._name, data=data, places=self._places)
 
     def _value(self, event: Any, path: KeyPath) -> Any:
-        place = self._place(event)
+        place = self.place(event.start_mark.line)
         self._places.setdefault(path, place)
         if len(path) > _MAX_DEPTH:
             raise UserError(f"{place}: nested too deep; allowed: {_MAX_DEPTH} levels")
         if isinstance(event, yaml.AliasEvent):
             raise UserError(f"{place}: alias '*{event.anchor}' is not allowed; write the value out")
+        if event.tag is not None:
+            raise UserError(f"{place}: tag {event.tag!r} is not allowed; write a plain value")
         if isinstance(event, yaml.MappingStartEvent):
             return self._mapping(path)
         if isinstance(event, yaml.SequenceStartEvent):
             return self._sequence(path)
-        return self._scalar(event, place)
+        return _scalar(event.value, place) if event.implicit[0] else event.value
 
     def _mapping(self, path: KeyPath) -> dict[str, Any]:
         result: dict[str, Any] = {}
         while not isinstance(event := next(self._events), yaml.MappingEndEvent):
-            place = self._place(event)
-            if not isinstance(event, yaml.ScalarEvent):
+            place = self.place(event.start_mark.line)
+            if not isinstance(event, yaml.ScalarEvent) or event.tag is not None:
                 raise UserError(f"{place}: a key must be a plain word")
             key = event.value
+            if key == "<<":
+                raise UserError(f"{place}: merge key '<<' is not allowed; write the values out")
             if key in result:
-                raise UserError(f"{place}: key {key!r} is there twice; remove one")
+                raise UserError(f"{place}: key {shown(key)} is there twice; remove one")
             self._places[(*path, key)] = place
             result[key] = self._value(next(self._events), (*path, key))
         return result
@@ -120,18 +171,21 @@ class _Reader:
             result.append(self._value(event, (*path, len(result))))
         return result
 
-    def _scalar(self, event: yaml.ScalarEvent, place: str) -> Any:
-        tag = event.tag or self._scalars.resolve(yaml.ScalarNode, event.value, event.implicit)
-        if tag == "tag:yaml.org,2002:bool":
-            return {"true": True, "false": False}.get(event.value, event.value)
-        if tag == "tag:yaml.org,2002:timestamp":
-            return event.value
-        if tag not in _PLAIN_TAGS:
-            raise UserError(f"{place}: {event.value!r} has the tag {tag}; write a plain value")
-        try:
-            return self._scalars.construct_object(yaml.ScalarNode(tag, event.value))
-        except ValueError as error:
-            raise UserError(f"{place}: {event.value!r} is not a value: {error}") from None
 
-    def _place(self, event: Any) -> str:
-        return f"{self._name}:{event.start_mark.line + 1}"
+def _scalar(text: str, place: str) -> Any:
+    """Return what an unquoted word means."""
+    if text in _WORDS:
+        return _WORDS[text]
+    number: float = math.nan
+    if _INTEGER.fullmatch(text) and len(text) < 20:
+        number = int(text)
+    elif _FLOAT.fullmatch(text):
+        number = float(text)
+    elif not _AMBIGUOUS.fullmatch(text):
+        return text
+    if not abs(number) <= _MAX_NUMBER:
+        raise UserError(
+            f"{place}: given {shown(text)}; allowed: a decimal number up to {_MAX_NUMBER} "
+            "without leading zeros or exponent, or text in quotes"
+        )
+    return number

@@ -1,0 +1,16 @@
+"""What a person reads in the stack's events when something cannot succeed."""
+
+MAX_CHARACTERS = 1000
+"""CloudFormation takes 4 KB for the whole answer, and its console shows far less in one row."""
+
+
+class Failure(Exception):  # noqa: N818 - a person reads this name in front of the text
+    """Waiting longer would not help; one line that says what is wrong and what to do."""
+
+    def __init__(self, problem: str, *, remedy: str) -> None:
+        """Join both on one line; a long problem is cut short, what to do about it never is."""
+        problem, remedy = " ".join(problem.split()), " ".join(remedy.split())
+        room = max(0, MAX_CHARACTERS - len(remedy) - len("; "))
+        if len(problem) > room:
+            problem = f"{problem[: max(0, room - 3)]}..."
+        super().__init__(f"{problem}; {remedy}")

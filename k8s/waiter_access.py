@@ -1,0 +1,35 @@
+"""What the readiness waiter may do: read one custom resource and nothing else."""
+
+from typing import Any
+
+from dpd.config import ColocatedEndpoint, DisaggregatedEndpoint
+from dpd.config.naming import WAITER_GROUP
+from dpd.manifest import API_VERSION
+
+_NAME = "dpd-endpoint-waiter"
+_API_GROUP = "rbac.authorization.k8s.io"
+
+
+def waiter_access(endpoint: DisaggregatedEndpoint | ColocatedEndpoint) -> list[dict[str, Any]]:
+    """Return the role for one endpoint and who holds it; one pair for each of many endpoints."""
+    metadata = {"name": _NAME, "namespace": endpoint.resolved_namespace}
+    rule = {
+        "apiGroups": [API_VERSION.partition("/")[0]],
+        "resources": ["inferenceendpointconfigs"],
+        "resourceNames": [endpoint.name],
+        "verbs": ["get"],
+    }
+    role = {
+        "apiVersion": f"{_API_GROUP}/v1",
+        "kind": "Role",
+        "metadata": metadata,
+        "rules": [rule],
+    }
+    binding = {
+        "apiVersion": f"{_API_GROUP}/v1",
+        "kind": "RoleBinding",
+        "metadata": metadata,
+        "roleRef": {"apiGroup": _API_GROUP, "kind": "Role", "name": _NAME},
+        "subjects": [{"apiGroup": _API_GROUP, "kind": "Group", "name": WAITER_GROUP}],
+    }
+    return [role, binding]
