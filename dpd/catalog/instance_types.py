@@ -34,8 +34,19 @@ class InstanceType(Fact):
     pods_per_node: int
     source: str
 
+    @property
+    def ec2_name(self) -> str:
+        """Name as EC2 and the labels of nodes outside HyperPod spell it."""
+        return self.name.removeprefix("ml.")
+
 
 @cache
 def instance_types() -> Mapping[str, InstanceType]:
     """Return the supported instance types by name."""
     return {entry["name"]: InstanceType.model_validate(entry) for entry in read("instance_types")}
+
+
+@cache
+def ec2_instance_types() -> Mapping[str, InstanceType]:
+    """Return the same types by the name without `ml.`."""
+    return {kind.ec2_name: kind for kind in instance_types().values()}

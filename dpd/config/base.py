@@ -1,8 +1,9 @@
 """What every configuration model shares."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints
 from pydantic.alias_generators import to_camel
 
 
@@ -25,3 +26,12 @@ class Config(BaseModel):
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z]([a-z0-9-]*[a-z0-9])?$", max_length=40)]
 """Lower-case letters, digits and hyphens, as Kubernetes and CloudFormation both accept."""
+
+
+def default_kind(key: str, kind: str) -> BeforeValidator:
+    """Let `key`, which tells the kinds of a mapping apart, be left out: it is `kind` then."""
+
+    def filled(data: Any) -> Any:
+        return {key: kind, **data} if isinstance(data, Mapping) else data
+
+    return BeforeValidator(filled)

@@ -49,14 +49,29 @@ class InstanceGroup(Config):
     """Kind of the extra network interfaces. `efa-only` takes no addresses. Default: HyperPod's."""
 
 
+class NodeGroup(Config):
+    """P5 or P6 nodes of the EKS cluster that HyperPod does not manage.
+
+    Described so that self-managed workers can be placed on them; nothing here makes them.
+    """
+
+    name: Name
+    """Name of the EKS managed node group, as the label `eks.amazonaws.com/nodegroup` has it."""
+    instance_type: str
+    """One of the types that support disaggregated serving, as EC2 spells it: without `ml.`."""
+    count: Annotated[int, Field(ge=0, le=6758)]
+    """Nodes."""
+
+
 class Cluster(Config):
-    """One EKS cluster with one HyperPod cluster on it."""
+    """One EKS cluster, as a rule with one HyperPod cluster on it."""
 
     kubernetes_version: Literal["1.33", "1.34", "1.35"] = "1.34"
     system_nodes: SystemNodes = SystemNodes()
-    instance_groups: Annotated[
-        tuple[InstanceGroup, ...], Field(min_length=1, max_length=20, strict=False)
-    ]
+    instance_groups: Annotated[tuple[InstanceGroup, ...], Field(max_length=20, strict=False)] = ()
+    """HyperPod's nodes. Without any there is no HyperPod, and nothing for `cdk deploy` to do."""
+    node_groups: Annotated[tuple[NodeGroup, ...], Field(max_length=20, strict=False)] = ()
+    """Nodes without HyperPod, for self-managed endpoints only."""
     public_access_cidrs: Annotated[tuple[Cidr, ...], Field(strict=False)] = ()
     """Who may reach the Kubernetes API from outside the VPC. Default: nobody."""
     administrator_role_arns: Annotated[tuple[RoleArn, ...], Field(strict=False)] = ()

@@ -2,20 +2,24 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
 from dpd.catalog import (
     addons,
+    ec2_instance_types,
     health_monitoring_agent_accounts,
     instance_types,
     model_architectures,
     worker_images,
 )
-from dpd.config.capacity import node_count, required_nodes
+from dpd.config.capacity import Group, node_count, node_type, required_nodes
+from dpd.config.cluster import InstanceGroup
+from dpd.config.endpoint import AnyEndpoint
 from dpd.config.environment import Environment
 from dpd.config.naming import OPERATOR_NAMESPACE, availability_zone_prefix, routing_service
 from dpd.config.network import Subnet
+from dpd.config.self_managed_consistency import self_managed_problems
 from dpd.config.source import KeyPath
 from dpd.errors import shown, suggestion
 
@@ -43,13 +47,21 @@ def problems(environment: Environment) -> Iterator[Problem]:
     yield from _region(environment)
     yield from _names(environment)
     yield from _network(environment)
+    yield from self_managed_problems(environment)
     if not unresolved:
         yield from _capacity(environment)
 
 
 def _duplicates(environment: Environment) -> Iterator[Problem]:
-    groups = environment.cluster.instance_groups
-    yield from _repeated(("cluster", "instanceGroups"), (group.name for group in groups))
+    groups = _group_names(environment)
+    for key, group_names in groups.items():
+        yield from _repeated(("cluster", key), group_names)
+    for index, name in enumerate(groups["nodeGroups"]):
+        if name in groups["instanceGroups"]:
+            yield (
+                ("cluster", "nodeGroups", index, "name"),
+                f"given {name!r}, the name of an instance group; allowed: each name once",
+            )
     yield from _repeated(("models",), (model.name for model in environment.models))
     yield from _repeated(("endpoints",), (endpoint.name for endpoint in environment.endpoints))
     taken, names = set(_RESERVED_NAMESPACES), set[str]()
@@ -72,8 +84,15 @@ def _repeated(path: KeyPath, names: Iterable[str]) -> Iterator[Problem]:
             yield (*path, index, "name"), f"given {name!r} a second time; allowed: each name once"
 
 
+def _group_names(environment: Environment) -> dict[str, list[str]]:
+    cluster = environment.cluster
+    return {
+        "instanceGroups": [group.name for group in cluster.instance_groups],
+        "nodeGroups": [group.name for group in cluster.node_groups],
+    }
+
+
 def _references(environment: Environment) -> Iterator[Problem]:
-    groups = [group.name for group in environment.cluster.instance_groups]
     models = [model.name for model in environment.models]
     for index, group in enumerate(environment.cluster.instance_groups):
         yield from _unknown(
@@ -82,6 +101,15 @@ def _references(environment: Environment) -> Iterator[Problem]:
             instance_types(),
             "instance type for disaggregated serving",
         )
+    for index, nodes in enumerate(environment.cluster.node_groups):
+        yield from _unknown(
+            ("cluster", "nodeGroups", index, "instanceType"),
+            nodes.instance_type,
+            ec2_instance_types(),
+            "EC2 instance type for disaggregated serving",
+        )
+    if not (environment.cluster.instance_groups or environment.cluster.node_groups):
+        yield ("cluster", "instanceGroups"), "given none; allowed: one or more, or nodeGroups"
     for index, model in enumerate(environment.models):
         yield from _unknown(
             ("models", index, "architecture"),
@@ -97,13 +125,22 @@ def _references(environment: Environment) -> Iterator[Problem]:
         here = ("endpoints", index)
         yield from _unknown((*here, "model"), endpoint.model, models, "model of this environment")
         yield from _image((*here, "image"), endpoint.image)
-        for role, workers in endpoint.roles.items():
-            yield from _unknown(
-                (*here, role, "instanceGroup"),
-                workers.instance_group,
-                groups,
-                "instance group of this environment",
+        yield from _placement(environment, here, endpoint)
+
+
+def _placement(environment: Environment, here: KeyPath, endpoint: AnyEndpoint) -> Iterator[Problem]:
+    names = _group_names(environment)
+    for role, workers in endpoint.roles.items():
+        path, given = (*here, role, "instanceGroup"), workers.instance_group
+        if endpoint.runtime == "operator" and given in names["nodeGroups"]:
+            yield (
+                path,
+                f"given {given!r}, a node group without HyperPod; allowed with runtime operator: "
+                f"{', '.join(names['instanceGroups']) or 'none'}",
             )
+            continue
+        groups = [*names["instanceGroups"], *names["nodeGroups"]]
+        yield from _unknown(path, given, groups, "instance group of this environment")
 
 
 def _image(path: KeyPath, given: str) -> Iterator[Problem]:
@@ -180,18 +217,26 @@ def _subnets(environment: Environment) -> Iterator[tuple[KeyPath, Subnet]]:
 
 
 def _capacity(environment: Environment) -> Iterator[Problem]:
-    addresses = 0
-    for index, group in enumerate(environment.cluster.instance_groups):
-        node, needed = instance_types()[group.instance_type], required_nodes(environment, group)
-        takes_few = group.network_interface == "efa-only"
-        per_node = _ADDRESSES_OF_FIRST_CARD if takes_few else node.ips_per_node
-        addresses += node_count(environment, group) * per_node
-        if group.count is not None and group.count < needed:
-            yield (
-                ("cluster", "instanceGroups", index, "count"),
-                f"given {group.count}, but its workers need {needed} nodes of {node.gpu_count} "
-                f"GPUs; raise count to {needed}, leave it out, or lower replicas",
-            )
+    cluster = environment.cluster
+    kinds: dict[str, Sequence[Group]] = {
+        "instanceGroups": cluster.instance_groups,
+        "nodeGroups": cluster.node_groups,
+    }
+    for key, groups in kinds.items():
+        for index, group in enumerate(groups):
+            needed = required_nodes(environment, group)
+            if group.count is not None and group.count < needed:
+                leave_out = "leave it out, " if key == "instanceGroups" else ""
+                yield (
+                    ("cluster", key, index, "count"),
+                    f"given {group.count}, but its workers need {needed} nodes of "
+                    f"{node_type(group).gpu_count} GPUs; raise count to {needed}, {leave_out}"
+                    "or lower replicas",
+                )
+    addresses = sum(
+        node_count(environment, group) * _addresses_per_node(group)
+        for group in cluster.instance_groups
+    )
     room = environment.network.gpu_subnet.cidr.num_addresses - 5
     if addresses > room:
         yield (
@@ -199,3 +244,8 @@ def _capacity(environment: Environment) -> Iterator[Problem]:
             f"given {environment.network.gpu_subnet.cidr} with {room} addresses, but its nodes "
             f"take {addresses}; use a larger block",
         )
+
+
+def _addresses_per_node(group: InstanceGroup) -> int:
+    takes_few = group.network_interface == "efa-only"
+    return _ADDRESSES_OF_FIRST_CARD if takes_few else node_type(group).ips_per_node

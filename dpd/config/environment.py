@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from dpd.config.base import Config
-from dpd.config.cluster import Cluster, InstanceGroup
+from dpd.config.cluster import Cluster, InstanceGroup, NodeGroup
 from dpd.config.endpoint import Endpoint
 from dpd.config.model import Model
 from dpd.config.network import Network
@@ -45,6 +45,12 @@ class Environment(EnvironmentFile):
     def instance_group_named(self, name: str) -> InstanceGroup:
         """Return the instance group of that name."""
         return next(group for group in self.cluster.instance_groups if group.name == name)
+
+    def nodes_named(self, name: str) -> InstanceGroup | NodeGroup:
+        """Return the instance group or node group of that name."""
+        groups: tuple[InstanceGroup | NodeGroup, ...]
+        groups = (*self.cluster.instance_groups, *self.cluster.node_groups)
+        return next(group for group in groups if group.name == name)
 
     @property
     def instance_types(self) -> frozenset[str]:

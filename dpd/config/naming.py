@@ -4,7 +4,7 @@ Names with a fixed beginning have it because AWS's managed policies grant by it:
 `sagemaker-`, certificates `hyperpod-tls-`, the operator's role `SageMakerHyperPodInference`.
 """
 
-from dpd.config.endpoint import ColocatedEndpoint, DisaggregatedEndpoint
+from dpd.config.endpoint import AnyEndpoint, OperatorEndpoint, SelfManagedEndpoint
 from dpd.config.environment import Environment
 
 OPERATOR_NAMESPACE = "hyperpod-inference-system"
@@ -56,26 +56,49 @@ def operator_role(environment: Environment) -> str:
     return f"SageMakerHyperPodInference-{environment.name}-{environment.region}"
 
 
-def sagemaker_endpoint_name(
-    environment: Environment, endpoint: DisaggregatedEndpoint | ColocatedEndpoint
-) -> str:
+def sagemaker_endpoint_name(environment: Environment, endpoint: OperatorEndpoint) -> str:
     """Return the SageMaker endpoint's name, unique in the account; empty where none is wanted."""
     return f"dpd-{environment.name}-{endpoint.name}" if endpoint.sagemaker_endpoint else ""
 
 
-def router(endpoint: DisaggregatedEndpoint | ColocatedEndpoint) -> str:
-    """Return the Deployment that the operator makes for the router."""
+def router(endpoint: AnyEndpoint) -> str:
+    """Return the Deployment of the router; for the operator's, it makes the name."""
+    if endpoint.runtime == "self-managed":
+        return workload(endpoint, "router")
     return f"{endpoint.name}-{endpoint.resolved_namespace}-router"
 
 
-def routing_service(endpoint: DisaggregatedEndpoint | ColocatedEndpoint) -> str:
-    """Return the Service that the operator makes in front of the router."""
+def routing_service(endpoint: AnyEndpoint) -> str:
+    """Return the Service in front of the router; for the operator's, it makes the name."""
+    if endpoint.runtime == "self-managed":
+        return workload(endpoint, "router")
     return f"{endpoint.name}-{endpoint.resolved_namespace}-routing-service"
 
 
-def endpoint_url(endpoint: DisaggregatedEndpoint | ColocatedEndpoint) -> str:
-    """Return the URL inside the cluster: plain HTTP on port 443, which is no mistake of ours."""
-    return f"http://{routing_service(endpoint)}.{OPERATOR_NAMESPACE}.svc.cluster.local:443/v1/chat/completions"
+def endpoint_url(endpoint: AnyEndpoint) -> str:
+    """Return the URL inside the cluster; the operator's is plain HTTP on port 443, no mistake."""
+    service, path = routing_service(endpoint), "/v1/chat/completions"
+    if endpoint.runtime == "self-managed":
+        return f"http://{service}.{endpoint.resolved_namespace}.svc.cluster.local:80{path}"
+    return f"http://{service}.{OPERATOR_NAMESPACE}.svc.cluster.local:443{path}"
+
+
+def workload(endpoint: SelfManagedEndpoint, part: str) -> str:
+    """Return what every object of one part of a self-managed endpoint is called.
+
+    Parts are the roles, `router`, and `weights`.
+    """
+    return f"{endpoint.name}-{part}"
+
+
+def deployments(endpoint: SelfManagedEndpoint) -> tuple[str, ...]:
+    """Return the Deployments of a self-managed endpoint, the router's last."""
+    return tuple(workload(endpoint, part) for part in (*endpoint.roles, "router"))
+
+
+def weights_volume(environment: Environment, endpoint: SelfManagedEndpoint) -> str:
+    """Return the persistent volume of the weights; volumes have no namespace."""
+    return f"dpd-{environment.name}-{endpoint.resolved_namespace}-{workload(endpoint, 'weights')}"
 
 
 def availability_zone_prefix(region: str) -> str:

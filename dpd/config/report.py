@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from dpd.config.shape import keys_at, kinds_at
+from dpd.config.shape import keys_at, kind_with, kinds_at, value_path
 from dpd.config.source import KeyPath, Source, child
 from dpd.errors import UserError, nearest, shortened, shown, suggestion
 
@@ -65,7 +65,7 @@ def readable(path: KeyPath, data: Any) -> str:
 
 def _lines(model: type[BaseModel], source: Source, details: list[ErrorDetails]) -> list[str]:
     """Return a line per mistake, none for what only follows from another one."""
-    found = [(_path(model, each["loc"], source.data), each) for each in details]
+    found = [(value_path(model, each["loc"]), each) for each in details]
     misspelt = {
         (*path[:-1], nearest(str(path[-1]), keys_at(model, path[:-1], source.data)))
         for path, each in found
@@ -89,6 +89,8 @@ def _finding(
 ) -> tuple[KeyPath, str]:
     given, kind = details["input"], details["type"]
     if kind == "extra_forbidden":
+        if kinds := kind_with(model, path, source.data):
+            return path, f"no key with {kinds[0]}; remove it, or use {kinds[1]}"
         allowed = keys_at(model, path[:-1], source.data)
         return path, f"unknown key; {suggestion(str(path[-1]), allowed)}"
     if kind == "missing":
@@ -117,15 +119,3 @@ def _quotes_hint(kind: str, given: Any, allowed: str) -> str:
     is_bare = isinstance(given, bool | int | float)
     meant_as_text = kind == "string_type" or repr(str(given)) in allowed
     return "; put it in quotes" if is_bare and meant_as_text else ""
-
-
-def _path(model: type[BaseModel], location: tuple[str | int, ...], data: Any) -> KeyPath:
-    """Return the location without what pydantic puts into it: union tags, marks of keys."""
-    path: KeyPath = ()
-    after_position = False
-    for key in location:
-        is_tag = after_position and key in kinds_at(model, path, data)[1]
-        after_position = isinstance(key, int)
-        if not is_tag and key != "[key]":
-            path = (*path, key)
-    return path

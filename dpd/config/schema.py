@@ -9,6 +9,7 @@ from pydantic_core import SchemaSerializer, core_schema
 
 from dpd.catalog import (
     addons,
+    ec2_instance_types,
     health_monitoring_agent_accounts,
     instance_types,
     model_architectures,
@@ -48,8 +49,10 @@ def schema() -> dict[str, Any]:
     parts["InstanceGroup"]["properties"]["instanceType"] |= _one_of(instance_types())
     parts["Model"]["properties"]["architecture"] |= _one_of(model_architectures())
     parts["Cluster"]["properties"]["addonVersions"]["propertyNames"] = _one_of(addons())
-    for endpoint in ("ColocatedEndpoint", "DisaggregatedEndpoint"):
-        parts[endpoint]["properties"]["image"]["examples"] = sorted(worker_images())
+    parts["NodeGroup"]["properties"]["instanceType"] |= _one_of(ec2_instance_types())
+    for name, part in parts.items():
+        if name.endswith("Endpoint"):
+            part["properties"]["image"]["examples"] = sorted(worker_images())
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **rendered,

@@ -51,7 +51,7 @@ def test_instance_group_faults(change: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"kubernetesVersion": "1.32"}, {"kubernetesVersion": 1.34}, {"instanceGroups": []},
+        {"kubernetesVersion": "1.32"}, {"kubernetesVersion": 1.34},
         {"instanceGroups": [GROUP] * 21}, {"publicAccessCidrs": ["1.2.3.4"]},
         {"publicAccessCidrs": "0.0.0.0/0"}, {"administratorRoleArns": ["arn:aws:iam::1:role/x"]},
         {"administratorRoleArns": ["arn:aws:iam::111122223333:user/x"]},

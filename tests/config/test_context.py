@@ -242,7 +242,8 @@ def test_colocated_endpoint_has_no_prefill_workers(prod: str, refusal: Refusal) 
     """The parameter is refused like the key would be."""
     (only,) = refusal(prod + TWO, prefillReplicas="2", endpoint="summary")
     assert only.startswith(
-        "-c prefillReplicas=2: endpoints.summary.prefill: unknown key; allowed: "
+        "-c prefillReplicas=2: endpoints.summary.prefill: no key with topology: colocated; "
+        "remove it, or use topology: disaggregated"
     )
 
 

@@ -107,9 +107,9 @@ def test_wrong_values(
         ("environmentVariables: {A: 1}", "environmentVariables.A", "given 1; allowed: text; put it in quotes"),
         ("environmentVariables: {1A: b}", "environmentVariables.1A", "given '1A'; allowed: text that matches ^[A-Za-z_][A-Za-z0-9_]*$"),
         ("environmentVariables: {A: {}}", "environmentVariables.A", "given a mapping; allowed: text"),
-        ("runtime: self-managed", "runtime", "given 'self-managed'; allowed: 'operator'"),
+        ("runtime: self-manged", "runtime", "given 'self-manged'; allowed: operator, self-managed"),
         ("disaggregated: {}", "disaggregated", "unknown key; allowed: "),
-        ("workers: {instanceGroup: decode}", "workers", "unknown key; allowed: "),
+        ("workers: {instanceGroup: decode}", "workers", "no key with topology: disaggregated; remove it, or use topology: colocated"),
     ],
 )  # fmt: skip
 def test_wrong_values_of_what_is_optional(

@@ -3,7 +3,7 @@
 import pytest
 
 from dpd.config.environment import EnvironmentFile
-from dpd.config.shape import is_text_at, keys_at, kinds_at
+from dpd.config.shape import is_text_at, keys_at, kind_with, kinds_at, value_path
 from dpd.config.source import KeyPath
 
 DATA = {
@@ -59,17 +59,50 @@ def test_places_that_the_model_does_not_know_have_no_keys(path: KeyPath) -> None
     assert not is_text_at(EnvironmentFile, path, DATA)
 
 
-@pytest.mark.parametrize("position", range(6))
-def test_kinds_of_endpoint_are_known_whatever_is_given(position: int) -> None:
-    """The union's tag and its values, also where the tag is wrong or missing."""
-    kinds = kinds_at(EnvironmentFile, ("endpoints", position), DATA)
-    assert (kinds[0], set(kinds[1])) == ("topology", {"disaggregated", "colocated"})
+@pytest.mark.parametrize("position", range(2, 6))
+def test_kinds_are_told_where_the_data_does_not_decide(position: int) -> None:
+    """The union's tag and its values, where the tag is wrong or missing."""
+    key, kinds = kinds_at(EnvironmentFile, ("endpoints", position), DATA)
+    assert (key, set(kinds)) == ("topology", {"disaggregated", "colocated"})
 
 
-@pytest.mark.parametrize("path", [(), ("network",), ("models", 0), ("endpoints",)])
-def test_what_is_no_union_has_no_kinds(path: KeyPath) -> None:
-    """Only an endpoint is of several kinds."""
+def test_inner_kinds_are_told_after_the_outer_ones() -> None:
+    """With a topology that there is, the runtime is what is wrong."""
+    data = {"endpoints": [{"topology": "colocated", "runtime": "slurm"}]}
+    key, kinds = kinds_at(EnvironmentFile, ("endpoints", 0), data)
+    assert (key, set(kinds)) == ("runtime", {"operator", "self-managed"})
+
+
+@pytest.mark.parametrize(
+    "path", [(), ("network",), ("models", 0), ("endpoints",), ("endpoints", 0), ("endpoints", 1)]
+)
+def test_where_the_data_decides_no_kinds_are_told(path: KeyPath) -> None:
+    """A runtime may be left out, a network has one kind only."""
     assert kinds_at(EnvironmentFile, path, DATA) == ("", [])
+
+
+@pytest.mark.parametrize(
+    ("path", "kinds"),
+    [
+        (("endpoints", 0, "workers"), ("topology: disaggregated", "topology: colocated")),
+        (("endpoints", 0, "privileged"), ("runtime: operator", "runtime: self-managed")),
+        (("endpoints", 0, "routing", "router"), ("runtime: operator", "runtime: self-managed")),
+        (("endpoints", 0, "routing", "rooter"), None),
+        (("endpoints", 2, "workers"), None),
+        (("network", "gpu"), None),
+    ],
+)
+def test_other_kinds_know_a_key(path: KeyPath, kinds: tuple[str, str] | None) -> None:
+    """The nearest choice whose other side has the key, at any depth below it."""
+    found = kind_with(EnvironmentFile, path, DATA)
+    assert (found and tuple(map(str, found))) == kinds
+
+
+def test_locations_lose_what_pydantic_adds() -> None:
+    """Kinds of a union at any depth, and marks of keys."""
+    location = ("endpoints", 0, "disaggregated", "self-managed", "kvTransfer", "nixl", "x")
+    assert value_path(EnvironmentFile, location) == ("endpoints", 0, "kvTransfer", "x")
+    assert value_path(EnvironmentFile, ("tags", "a", "[key]")) == ("tags", "a")
 
 
 @pytest.mark.parametrize(
