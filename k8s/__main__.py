@@ -8,17 +8,22 @@ import cdk8s
 from dpd.config import Environment, load_environment
 from dpd.errors import UserError, exit_on_user_error
 from k8s.dependencies import DependenciesChart
-from k8s.endpoint import EndpointChart, namespace
+from k8s.endpoint import endpoint_charts, namespace
 
 
 def manifests(environment: Environment) -> dict[str, list[object]]:
     """Return the manifests of an environment by file name, in the order to apply them."""
     app = cdk8s.App()
-    dependencies = DependenciesChart(app, "dependencies", environment=environment)
-    files = {"00-hyperpod-dependencies.yaml": dependencies.to_json()}
+    files: dict[str, list[object]] = {}
+    if environment.cluster.instance_groups:
+        dependencies = DependenciesChart(app, "dependencies", environment=environment)
+        files["00-hyperpod-dependencies.yaml"] = dependencies.to_json()
     for endpoint in environment.endpoints:
-        chart = EndpointChart(app, endpoint.name, environment=environment, endpoint=endpoint)
-        files[f"10-endpoint-{endpoint.name}.yaml"] = [namespace(endpoint), *chart.to_json()]
+        charts = endpoint_charts(app, environment=environment, endpoint=endpoint)
+        first, *others = charts.items()
+        files[f"10-endpoint-{endpoint.name}.yaml"] = [namespace(endpoint), *first[1].to_json()]
+        for part, chart in others:
+            files[f"11-endpoint-{endpoint.name}-{part}.yaml"] = chart.to_json()
     return files
 
 

@@ -1,23 +1,22 @@
-"""The custom resource of one endpoint, and the namespace it lives in."""
+"""The objects of one endpoint, and the namespace they live in."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import cdk8s
 from constructs import Construct
 
-from dpd.config import ColocatedEndpoint, DisaggregatedEndpoint, Environment
+from dpd.config import AnyEndpoint, Environment, OperatorEndpoint
 from dpd.manifest import API_VERSION, KIND
 from dpd.manifest.from_environment import endpoint_config
 from k8s.api_object import api_object
-
-AnyEndpoint = DisaggregatedEndpoint | ColocatedEndpoint
 
 
 class EndpointChart(cdk8s.Chart):
     """InferenceEndpointConfig of one endpoint; the operator makes the workloads from it."""
 
     def __init__(
-        self, scope: Construct, id_: str, *, environment: Environment, endpoint: AnyEndpoint
+        self, scope: Construct, id_: str, *, environment: Environment, endpoint: OperatorEndpoint
     ) -> None:
         super().__init__(scope, id_)
         api_object(
@@ -31,8 +30,24 @@ class EndpointChart(cdk8s.Chart):
         )
 
 
+def endpoint_charts(
+    scope: Construct, *, environment: Environment, endpoint: AnyEndpoint
+) -> Mapping[str, cdk8s.Chart]:
+    """Return the charts of an endpoint by part, in the order to apply them.
+
+    The operator needs one, `custom-resource`; a self-managed endpoint has one for each workload.
+    """
+    if endpoint.runtime == "operator":
+        chart = EndpointChart(scope, endpoint.name, environment=environment, endpoint=endpoint)
+        return {"custom-resource": chart}
+    # cdk8s-plus takes a third of a second to import, which only those who use it should wait.
+    from k8s.self_managed import self_managed_charts
+
+    return self_managed_charts(scope, environment=environment, endpoint=endpoint)
+
+
 def namespace(endpoint: AnyEndpoint) -> dict[str, Any]:
-    """Return the namespace of an endpoint: it must be there before its chart is applied."""
+    """Return the namespace of an endpoint: it must be there before its charts are applied."""
     return {
         "apiVersion": "v1",
         "kind": "Namespace",

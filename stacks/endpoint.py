@@ -2,20 +2,22 @@
 
 import hashlib
 import json
+from collections.abc import Mapping
 
 import aws_cdk as cdk
 import cdk8s
 from aws_cdk import aws_eks_v2 as eks
-from constructs import Construct
+from constructs import Construct, IDependable
 
-from dpd.config import ColocatedEndpoint, DisaggregatedEndpoint, Environment
+from dpd.config import AnyEndpoint, Environment
 from dpd.config.naming import (
     OPERATOR_LOG_COMMAND,
+    deployments,
     endpoint_stack_name,
     endpoint_url,
     model_bucket,
 )
-from k8s.endpoint import EndpointChart, namespace
+from k8s.endpoint import endpoint_charts, namespace
 from k8s.waiter_access import waiter_access
 from stacks.base import EnvironmentStack
 from stacks.cluster import ClusterStack
@@ -23,10 +25,11 @@ from stacks.platform import PlatformStack
 
 
 class EndpointStack(EnvironmentStack):
-    """Namespace, a look at the weights, the custom resource, and the wait until it answers.
+    """Namespace, a look at the weights, the endpoint's objects, and the wait until it answers.
 
-    Deletion runs backwards: the custom resource goes first, and the look at the weights, which
-    was made before it, does not end until the operator has let go of it.
+    Deletion runs backwards: the objects go first, and the look at the weights, which was made
+    before them, does not end until they are gone and, for a custom resource, the operator has let
+    go of it.
     """
 
     def __init__(
@@ -34,7 +37,7 @@ class EndpointStack(EnvironmentStack):
         scope: Construct,
         *,
         environment: Environment,
-        endpoint: DisaggregatedEndpoint | ColocatedEndpoint,
+        endpoint: AnyEndpoint,
         cluster: ClusterStack,
         platform: PlatformStack,
     ) -> None:
@@ -52,7 +55,7 @@ class EndpointStack(EnvironmentStack):
             cluster=eks_cluster,
             manifest=[namespace(endpoint), *waiter_access(endpoint)],
         )
-        identity = {"Namespace": endpoint.resolved_namespace, "Name": endpoint.name}
+        identity = _identity(endpoint)
         weights = cdk.CustomResource(
             self,
             "ModelWeights",
@@ -61,13 +64,15 @@ class EndpointStack(EnvironmentStack):
             properties={**identity, **_weights(environment, endpoint)},
         )
         weights.node.add_dependency(prepared)
-        manifest = EndpointChart(
-            cdk8s.App(), "endpoint", environment=environment, endpoint=endpoint
-        ).to_json()
-        resource = eks.KubernetesManifest(
-            self, "CustomResource", cluster=eks_cluster, manifest=manifest
-        )
-        resource.node.add_dependency(weights)
+        charts = endpoint_charts(cdk8s.App(), environment=environment, endpoint=endpoint)
+        manifests = {part: chart.to_json() for part, chart in charts.items()}
+        last: IDependable = weights
+        for part, manifest in manifests.items():
+            resource = eks.KubernetesManifest(
+                self, _construct_id(part), cluster=eks_cluster, manifest=manifest
+            )
+            resource.node.add_dependency(last)
+            last = resource
         if endpoint.readiness.wait:
             ready = cdk.CustomResource(
                 self,
@@ -77,22 +82,41 @@ class EndpointStack(EnvironmentStack):
                 service_timeout=_timeout(endpoint.readiness.timeout),
                 properties={
                     **identity,
-                    "ManifestDigest": _digest(manifest),
-                    "LogHint": f"see {OPERATOR_LOG_COMMAND}",
+                    "ManifestDigest": _digest(manifests),
+                    "LogHint": f"see {_log_command(endpoint)}",
                 },
             )
-            ready.node.add_dependency(resource)
+            ready.node.add_dependency(last)
         cdk.CfnOutput(
             self,
             "EndpointUrl",
             value=endpoint_url(endpoint),
-            description="URL inside the cluster: plain HTTP, on port 443",
+            description="URL inside the cluster: plain HTTP",
         )
 
 
-def _weights(
-    environment: Environment, endpoint: DisaggregatedEndpoint | ColocatedEndpoint
-) -> dict[str, str]:
+def _identity(endpoint: AnyEndpoint) -> dict[str, str | list[str]]:
+    identity: dict[str, str | list[str]] = {
+        "Namespace": endpoint.resolved_namespace,
+        "Name": endpoint.name,
+    }
+    if endpoint.runtime == "self-managed":
+        identity["Deployments"] = list(deployments(endpoint))
+    return identity
+
+
+def _construct_id(part: str) -> str:
+    """Return `CustomResource` for `custom-resource`."""
+    return "".join(word.capitalize() for word in part.split("-"))
+
+
+def _log_command(endpoint: AnyEndpoint) -> str:
+    if endpoint.runtime == "operator":
+        return OPERATOR_LOG_COMMAND
+    return f"kubectl describe pods -n {endpoint.resolved_namespace}"
+
+
+def _weights(environment: Environment, endpoint: AnyEndpoint) -> dict[str, str]:
     bucket = model_bucket(environment)
     prefix = environment.model_named(endpoint.model).prefix
     return {
@@ -107,6 +131,8 @@ def _timeout(seconds: float) -> cdk.Duration | None:
     return None if seconds == 3600 else cdk.Duration.seconds(int(seconds))
 
 
-def _digest(manifest: object) -> str:
-    text = json.dumps(manifest, sort_keys=True)
+def _digest(manifests: Mapping[str, object]) -> str:
+    """Return a short hash that changes whenever a manifest does."""
+    (only, *others) = manifests.values()
+    text = json.dumps([only, *others] if others else only, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -14,6 +14,8 @@ class WorkerImage(Fact):
     vllm: str
     lmcache: str
     nixl: str
+    executable: str
+    """vLLM's own command line inside the image; the image's entry point may be another."""
     source: str
 
 

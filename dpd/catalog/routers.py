@@ -19,6 +19,12 @@ class Router(Fact):
     """Its own word for each strategy it knows between prefill and decode workers."""
     colocated: Mapping[str, str]
     """The same among workers that do both; empty where it cannot serve them."""
+    liveness: str
+    """Path that answers while the router itself is well."""
+    readiness: str
+    """Path that answers while the router can serve."""
+    pod_verbs: tuple[str, ...]
+    """What it asks the Kubernetes API about pods."""
     image: str | None = None
     """Public container image; none where one has to be built."""
     source: str

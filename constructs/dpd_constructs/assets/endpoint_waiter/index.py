@@ -3,6 +3,8 @@
 `Custom::DpdModelWeights` is created before the InferenceEndpointConfig and therefore deleted
 after it: creation looks whether the weights are there, deletion waits for the operator's
 finalizers. `Custom::DpdEndpointReady` is created after it and waits until the endpoint answers.
+With a property `Deployments` the endpoint is self-managed, and those stand in for the custom
+resource.
 Both run behind `aws_cdk.custom_resources.Provider`, which calls `is_complete` again and again.
 """
 
@@ -15,6 +17,7 @@ from eks_token import eks_token
 from endpoint_config import EndpointConfig
 from failure import Failure
 from kubernetes import KubernetesApi, Unavailable
+from rollout import Rollout
 from weights import require_weights
 
 MODEL_WEIGHTS = "Custom::DpdModelWeights"
@@ -77,7 +80,7 @@ def is_complete(
         Failure: It will never be done.
     """
     properties = event["ResourceProperties"]
-    endpoint = EndpointConfig(properties["Namespace"], properties["Name"])
+    endpoint = _endpoint(properties)
     deleting = event["RequestType"] == "Delete"
     try:
         if _resource_type(event) == MODEL_WEIGHTS:
@@ -90,6 +93,12 @@ def is_complete(
         return {"IsComplete": False}
     # The provider refuses Data together with IsComplete=False.
     return {"IsComplete": True, "Data": {"State": state}} if state else {"IsComplete": False}
+
+
+def _endpoint(properties: Mapping[str, Any]) -> EndpointConfig | Rollout:
+    if deployments := properties.get("Deployments"):
+        return Rollout(properties["Namespace"], tuple(deployments))
+    return EndpointConfig(properties["Namespace"], properties["Name"])
 
 
 def _resource_type(event: Mapping[str, Any]) -> str:

@@ -1,0 +1,1 @@
+"""What self-managed workers and routers are started with: configuration in, plain words out."""

@@ -1,0 +1,50 @@
+"""What a worker takes of its node, and how long it needs to start."""
+
+import math
+
+from dpd.catalog import model_architectures
+from dpd.config import Environment, SelfManagedDisaggregatedEndpoint, SelfManagedEndpoint
+from dpd.config.capacity import node_type
+
+_HUGEPAGES_PER_GPU = 640 * 2**20
+"""An eighth of the 5120 MiB that AWS's manifests give a worker with a node of its own."""
+_START_SECONDS = 600.0
+"""For everything but the weights: devices, compilation, CUDA graphs."""
+_LOAD_BYTES_PER_SECOND = 200e6
+"""Through Mountpoint for S3, cold; far less than a P5 node can do, since a start that is given up
+begins again from nothing."""
+
+
+_IMAGE_PULL_SECONDS = 900
+
+
+def efa_devices(
+    environment: Environment, endpoint: SelfManagedDisaggregatedEndpoint, role: str
+) -> int:
+    """Return the EFA devices of one worker: by default its GPUs' share of the node's."""
+    if endpoint.efa_devices is not None:
+        return endpoint.efa_devices
+    node = node_type(environment.nodes_named(endpoint.roles[role].instance_group))
+    return node.efa_devices * endpoint.tensor_parallel_size // node.gpu_count
+
+
+def hugepages_bytes(endpoint: SelfManagedDisaggregatedEndpoint) -> int:
+    """Return the 2 MiB pages of one worker, in bytes."""
+    if endpoint.hugepages is not None:
+        return endpoint.hugepages
+    return _HUGEPAGES_PER_GPU * endpoint.tensor_parallel_size
+
+
+def startup_seconds(environment: Environment, endpoint: SelfManagedEndpoint) -> int:
+    """Return until when a new worker must answer, from its container's start."""
+    if endpoint.startup_timeout is not None:
+        return math.ceil(endpoint.startup_timeout)
+    model = environment.model_named(endpoint.model)
+    bytes_per_parameter = 1 if model.quantization == "fp8" else 2
+    size = model_architectures()[model.architecture].parameters * bytes_per_parameter
+    return math.ceil(_START_SECONDS + size / _LOAD_BYTES_PER_SECOND)
+
+
+def rollout_seconds(environment: Environment, endpoint: SelfManagedEndpoint) -> int:
+    """Return until when a new pod must be ready, its image's pull included."""
+    return startup_seconds(environment, endpoint) + _IMAGE_PULL_SECONDS

@@ -1,0 +1,276 @@
+"""The real vllm-router 0.1.17 with the arguments of its container, in front of stand-in engines.
+
+Only what one machine cannot give is changed: ports that may be taken, and the Kubernetes API,
+which is a stand-in that knows the pods and their labels. Where discovery is replaced by
+addresses, everything else of the command line stays.
+"""
+
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpd.config import SelfManagedEndpoint
+from dpd.workload import ports
+from dpd.workload.labels import INSTANCE, pod_labels
+from dpd.workload.router_arguments import router_arguments
+from tests.workload.conftest import build, colocated, free_port
+from tests.workload.router_process import RouterProcess, running, wait_until
+from tests.workload.stand_in_engine import WORDS, Engines, engines
+from tests.workload.stand_in_kubernetes import Kubernetes, kubernetes
+
+DISCOVERY = {
+    "--service-discovery": 0,
+    "--service-discovery-namespace": 1,
+    "--service-discovery-port": 1,
+    "--prefill-selector": 2,
+    "--decode-selector": 2,
+}
+"""Options that addresses replace, and how many words follow each."""
+
+
+def endpoint(**routing: Any) -> SelfManagedEndpoint:
+    """A disaggregated endpoint behind this router."""
+    choice = {"router": "vllm-router", "image": "registry/router:1", **routing}
+    return build(routing=choice).endpoints[0]
+
+
+def command(arguments: Sequence[str], **replaced: int) -> list[str]:
+    """The program with its arguments, some ports replaced by free ones."""
+    program = shutil.which("vllm-router", path=str(Path(sys.executable).parent))
+    assert program, "vllm-router is in requirements-dev.txt; run `make setup`"
+    words = list(arguments)
+    for option, port in replaced.items():
+        words[words.index("--" + option.replace("_", "-")) + 1] = str(port)
+    return [program, *words]
+
+
+def with_addresses(arguments: Sequence[str], prefill: list[str], decode: list[str]) -> list[str]:
+    """The same arguments with addresses in place of discovery."""
+    words = iter(arguments)
+    kept = []
+    for word in words:
+        if word in DISCOVERY:
+            for _ in range(DISCOVERY[word]):
+                next(words)
+        else:
+            kept.append(word)
+    for url in prefill:
+        kept += ["--prefill", url]
+    for url in decode:
+        kept += ["--decode", url]
+    return kept
+
+
+Start = Callable[..., AbstractContextManager[tuple[RouterProcess, Engines]]]
+
+
+@pytest.fixture
+def by_address(tmp_path: Path) -> Start:
+    """A router that is told the addresses of its engines."""
+
+    @contextmanager
+    def start(
+        prefill: int = 2, decode: int = 1, **routing: Any
+    ) -> Iterator[tuple[RouterProcess, Engines]]:
+        arguments = router_arguments(endpoint(**routing))
+        with engines() as started:
+            arguments = with_addresses(
+                arguments,
+                [started.add(f"prefill-{index}") for index in range(prefill)],
+                [started.add(f"decode-{index}") for index in range(decode)],
+            )
+            # How often it looks for engines that start is no option of ours; here they are there.
+            arguments += ["--worker-startup-check-interval", "1"]
+            port, metrics = free_port(), free_port()
+            words = command(arguments, port=port, prometheus_port=metrics)
+            with running(words, port=port, log=tmp_path / "router.log") as router:
+                yield router, started
+
+    return start
+
+
+def test_prefill_first_decode_second(by_address: Start) -> None:
+    """Prefill computes one token for a remote decode, and what it answers goes to decode."""
+    with by_address(prefill=1) as (router, started):
+        answer = router.complete(max_tokens=8)
+        assert answer.status == 200
+        assert '"id": "from-decode-0"' in answer.text
+        prefill, decode = started.requests
+    assert (prefill.engine, decode.engine) == ("prefill-0", "decode-0")
+    assert prefill.body["max_tokens"] == 1
+    assert prefill.kv_transfer_params["do_remote_decode"] is True
+    assert decode.body["max_tokens"] == 8
+    assert decode.kv_transfer_params["do_remote_prefill"] is True
+    assert decode.kv_transfer_params["remote_engine_id"] == "engine-of-prefill-0"
+    assert decode.kv_transfer_params["remote_block_ids"] == [1, 2, 3]
+
+
+def test_prefill_workers_take_turns(by_address: Start) -> None:
+    """Each gets every second prompt."""
+    with by_address(prefill=2) as (router, started):
+        assert [router.complete().status for _ in range(6)] == [200] * 6
+        prefill = [name for name in started.names() if name.startswith("prefill")]
+    assert prefill in (["prefill-0", "prefill-1"] * 3, ["prefill-1", "prefill-0"] * 3)
+
+
+def test_streams_arrive_whole(by_address: Start) -> None:
+    """Word by word, from decode, with its end."""
+    with by_address() as (router, started):
+        answer = router.complete(stream=True)
+        assert [request.body.get("stream") for request in started.requests] == [False, True]
+    assert tuple(event["choices"][0]["text"] for event in answer.events) == WORDS
+    assert {event["id"] for event in answer.events} == {"from-decode-0"}
+    assert answer.text.rstrip().endswith("data: [DONE]")
+
+
+def test_a_dead_prefill_worker_is_survived(by_address: Start) -> None:
+    """It is found by health checks; from then on the others take all prompts."""
+    with by_address() as (router, started):
+        assert router.complete().status == 200
+        started.stop("prefill-0")
+        wait_until(lambda: [router.complete().status for _ in range(4)] == [200] * 4, router)
+        started.requests.clear()
+        assert [router.complete().status for _ in range(6)] == [200] * 6
+        assert set(started.names()) == {"prefill-1", "decode-0"}
+
+
+def test_one_dead_worker_does_not_end_the_router(by_address: Start) -> None:
+    """What its probes ask keeps answering; /health, which they do not ask, does not."""
+    with by_address() as (router, started):
+        started.stop("prefill-0")
+        wait_until(lambda: router.get("/health").status == 503, router)
+        assert router.get("/liveness").status == 200
+        assert router.get("/readiness").status == 200
+        started.stop("decode-0")
+        wait_until(lambda: router.get("/readiness").status == 503, router)
+        assert router.get("/liveness").status == 200
+
+
+def test_a_session_stays_with_its_workers(by_address: Start) -> None:
+    """Strategy session: the header decides, and different sessions use different workers."""
+    with by_address(prefill=2, decode=2, strategy="session") as (router, started):
+        pairs = set()
+        for session in map(str, range(16)):
+            started.requests.clear()
+            for _ in range(3):
+                assert router.complete(headers={"X-Session-ID": session}).status == 200
+            names = started.names()
+            assert names == names[:2] * 3
+            pairs.add(tuple(names[:2]))
+        assert len(pairs) > 1
+
+
+def test_a_prefix_stays_with_its_workers(by_address: Start) -> None:
+    """Strategy prefixaware: a prompt that begins like an earlier one goes where that one went."""
+    with by_address(prefill=2, decode=2, strategy="prefixaware") as (router, started):
+        beginning = "In the beginning there was a long prompt. " * 50
+        for index in range(4):
+            assert router.complete(prompt=f"{beginning}{index}").status == 200
+        prefill = {name for name in started.names() if name.startswith("prefill")}
+    assert len(prefill) == 1
+
+
+@contextmanager
+def discovered(
+    given: SelfManagedEndpoint, counts: dict[str, int], log: Path, *, wait: bool = True
+) -> Iterator[tuple[RouterProcess, Engines, Kubernetes]]:
+    """A router that finds its engines by the labels of our pods, as it does in the cluster."""
+    port, metrics, engine_port = free_port(), free_port(), free_port()
+    arguments = command(
+        router_arguments(given),
+        port=port,
+        prometheus_port=metrics,
+        service_discovery_port=engine_port,
+    )
+    with engines() as started, kubernetes(given.resolved_namespace) as api:
+        addresses = iter(range(2, 250))
+        for part, count in {**counts, "router": 1, "stranger": 1}.items():
+            for index in range(count):
+                name, address = f"{part}-{index}", f"127.0.0.{next(addresses)}"
+                started.add(name, address=address, port=engine_port)
+                labels = pod_labels(given, part)
+                if part == "stranger":
+                    role = next(iter(given.roles))
+                    labels = pod_labels(given, role) | {INSTANCE: "another-endpoint"}
+                api.add_pod(name, labels=labels, address=address)
+        variables = {"KUBECONFIG": str(api.kubeconfig(log.parent))}
+        with running(arguments, port=port, log=log, variables=variables) as router:
+            if wait:
+                wait_until(lambda: router.get("/readiness").status == 200, router)
+                wait_until(lambda: router.complete().status == 200, router)
+                started.requests.clear()
+            yield router, started, api
+
+
+needs_loopback = pytest.mark.skipif(
+    sys.platform != "linux", reason="only Linux answers on all of 127.0.0.0/8"
+)
+
+
+@needs_loopback
+def test_workers_are_found_by_our_labels(tmp_path: Path) -> None:
+    """Both roles, no router and no other endpoint's pods; it needs to list and watch pods only."""
+    given = endpoint()
+    counts = {"prefill": 2, "decode": 2}
+    with discovered(given, counts, tmp_path / "log") as (router, started, api):
+        wait_until(
+            lambda: '"total":2},"decode":{"healthy":2' in router.get("/readiness").text, router
+        )
+        started.requests.clear()
+        assert [router.complete().status for _ in range(8)] == [200] * 8
+        names = started.names()
+        path = f"/api/v1/namespaces/{given.resolved_namespace}/pods"
+        assert set(api.asked) == {("list", path), ("watch", path)}
+    assert {name.rpartition("-")[0] for name in names[::2]} == {"prefill"}
+    assert {name.rpartition("-")[0] for name in names[1::2]} == {"decode"}
+    assert {"prefill-0", "prefill-1", "decode-0", "decode-1"} == set(names)
+
+
+@needs_loopback
+def test_colocated_workers_are_found_too(tmp_path: Path) -> None:
+    """One request each, and nothing about transfer in it."""
+    routing = {"router": "vllm-router", "image": "registry/router:1"}
+    given = colocated(routing=routing).endpoints[0]
+    log = tmp_path / "log"
+    with discovered(given, {"workers": 2}, log) as (router, started, _):
+        assert [router.complete().status for _ in range(6)] == [200] * 6
+        wait_until(
+            lambda: router.complete().status == 200 and len(set(started.names())) == 2, router
+        )
+        assert all(not request.kv_transfer_params for request in started.requests)
+        assert all(name.startswith("workers-") for name in started.names())
+
+
+@needs_loopback
+def test_a_router_lives_before_its_workers(tmp_path: Path) -> None:
+    """It waits for minutes while they load; its liveness must not fail meanwhile."""
+    with discovered(endpoint(), {}, tmp_path / "log", wait=False) as (router, _, _):
+        assert router.get("/liveness").status == 200
+        assert router.get("/readiness").status == 503
+
+
+def test_metrics_are_where_the_service_says(by_address: Start, tmp_path: Path) -> None:
+    """On all addresses of the pod, not on localhost only as by default."""
+    arguments = router_arguments(endpoint())
+    where = dict(pairwise(arguments))
+    assert where["--prometheus-host"] == "0.0.0.0"
+    assert where["--prometheus-port"] == str(ports.ROUTER_METRICS)
+    with by_address() as (router, _):
+        assert router.complete().status == 200
+        port = router.process.args[router.process.args.index("--prometheus-port") + 1]
+        text = RouterProcess(f"http://127.0.0.1:{port}", router.log, router.process).get("/metrics")
+    assert "vllm_router_pd_requests_total" in text.text
+
+
+def test_a_wrong_argument_would_end_it(tmp_path: Path) -> None:
+    """So a router that runs has understood every one of ours."""
+    words = [*router_arguments(endpoint()), "--kv-conector", "nixl"]
+    started = running(command(words), port=free_port(), log=tmp_path / "log")
+    with pytest.raises(AssertionError, match="unrecognized arguments"), started:
+        pass
