@@ -18,7 +18,15 @@ from typing import Any
 import pytest
 
 FOLDER = Path(__file__).resolve().parents[2] / "constructs/dpd_constructs/assets/endpoint_waiter"
-MODULES = ("failure", "eks_token", "kubernetes", "endpoint_config", "weights", "index")
+MODULES = (
+    "failure",
+    "eks_token",
+    "kubernetes",
+    "endpoint_config",
+    "rollout",
+    "weights",
+    "index",
+)
 
 
 @pytest.fixture(scope="session")

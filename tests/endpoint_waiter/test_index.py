@@ -134,6 +134,44 @@ def test_failed_endpoint_fails_at_once(waiter: Any, api: Any, api_server: ApiSer
         waiter.index.is_complete(_event("Create", READY), None, api=api)
 
 
+DEPLOYMENTS = ["llama-prefill", "llama-decode", "llama-router"]
+ROLLED_OUT = {
+    "metadata": {"generation": 1},
+    "spec": {"replicas": 1},
+    "status": {
+        "observedGeneration": 1,
+        "replicas": 1,
+        "updatedReplicas": 1,
+        "availableReplicas": 1,
+    },
+}
+
+
+def test_self_managed_endpoint_is_complete_when_its_deployments_are(
+    waiter: Any, api: Any, api_server: ApiServer
+) -> None:
+    """And the custom resource, which there is none of, is not asked for."""
+    event = _event("Create", READY)
+    event["ResourceProperties"]["Deployments"] = DEPLOYMENTS
+    api_server.answer(200, ROLLED_OUT)
+    answer = waiter.index.is_complete(event, None, api=api)
+    assert answer == {"IsComplete": True, "Data": {"State": "RolloutComplete"}}
+    paths = [path.rpartition("/") for path, _ in api_server.requests]
+    assert [name for _, _, name in paths] == DEPLOYMENTS
+    assert {folder for folder, _, _ in paths} == {"/apis/apps/v1/namespaces/models/deployments"}
+
+
+@pytest.mark.parametrize(("status", "gone"), [(404, True), (503, False)])
+def test_self_managed_weights_are_deleted_after_the_deployments(
+    waiter: Any, api: Any, api_server: ApiServer, status: int, gone: bool
+) -> None:
+    """Until then their pods read them."""
+    event = _event("Delete", WEIGHTS)
+    event["ResourceProperties"]["Deployments"] = DEPLOYMENTS
+    api_server.answer(status)
+    assert waiter.index.is_complete(event, None, api=api) == {"IsComplete": gone}
+
+
 def test_readiness_is_deleted_at_once(waiter: Any) -> None:
     """It is only an observation."""
     answer = waiter.index.is_complete(_event("Delete", READY), None, api=_nobody)
