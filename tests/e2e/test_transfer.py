@@ -16,7 +16,7 @@ from tests.e2e.adaptations import arguments, variables
 from tests.e2e.engine_process import Engine, complete, engine, wait_for
 from tests.workload.conftest import build, free_port
 from tests.workload.router_process import running, wait_until
-from tests.workload.test_rust_router import command, with_addresses
+from tests.workload.rust_router import command, with_addresses
 
 MODEL = "Llama-3.3-70B-Instruct"
 PROMPTS = tuple(
@@ -24,6 +24,12 @@ PROMPTS = tuple(
     for opening, count in (("Paragraph", 12), ("Zebra", 20), ("Quokka with a hat", 31))
 )
 """Longer than a block each, and of different beginnings and lengths."""
+COUNTERS = (
+    "nixl_xfer_time_seconds_count",
+    "nixl_bytes_transferred_sum",
+    "nixl_num_failed_transfers_total",
+    "external_prefix_cache_hits_total",
+)
 MAKE_MODEL = Path(__file__).with_name("make_model.py")
 
 
@@ -78,10 +84,13 @@ def test_kv_cache_moves_and_is_right(served: Served) -> None:
     prompt_tokens = sum(answer["usage"]["prompt_tokens"] for answer in answers)
     assert all(answer["usage"]["prompt_tokens"] > 128 for answer in answers)
     decode = served.decode
-    assert decode.counter("vllm:nixl_xfer_time_seconds_count") >= len(PROMPTS)
-    assert decode.counter("vllm:nixl_bytes_transferred_sum") > 0
-    assert decode.counter("vllm:nixl_num_failed_transfers_total") == 0
-    assert decode.counter("vllm:external_prefix_cache_hits_total") == prompt_tokens
+    counters = {name: decode.counter(f"vllm:{name}") for name in COUNTERS}
+    print(f"{prompt_tokens} prompt tokens; decode counted {counters}")
+    transfers, transferred, failed, hits = counters.values()
+    assert transfers >= len(PROMPTS)
+    assert transferred > 0
+    assert failed == 0
+    assert hits == prompt_tokens
 
     alone = [complete(served.prefill.url, MODEL, prompt) for prompt in PROMPTS]
     assert len({tokens(answer) for answer in alone}) == len(PROMPTS), "answers must differ"

@@ -2,6 +2,7 @@
 
 import http.server
 import json
+import re
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -52,12 +53,15 @@ class Kubernetes:
         )
 
     def selected(self, query: str) -> list[dict[str, Any]]:
-        """Return the pods that a label query of equalities selects."""
-        wanted = [pair.partition("=")[::2] for pair in query.split(",") if pair]
+        """Return the pods that a label query of `key=value` and `key in (a,b)` selects."""
+        wanted = {
+            key: set((values or value).split(","))
+            for key, value, values in re.findall(r"([^,=\s]+)(?:=([^,]*)| in \(([^)]*)\))", query)
+        }
         return [
             pod
             for pod in self.pods
-            if all(pod["metadata"]["labels"].get(key) == value for key, value in wanted)
+            if all(pod["metadata"]["labels"].get(key) in values for key, values in wanted.items())
         ]
 
     def kubeconfig(self, folder: Path) -> Path:
@@ -98,24 +102,36 @@ def _handler(state: Kubernetes, over: threading.Event) -> type[http.server.BaseH
         def do_GET(self) -> None:
             url = urlsplit(self.path)
             query = {key: values[0] for key, values in parse_qs(url.query).items()}
-            watches = query.get("watch") in ("true", "1")
-            is_list = url.path == f"/api/v1/namespaces/{state.namespace}/pods"
-            state.asked.append(("watch" if watches else "list" if is_list else "get", url.path))
-            if not is_list:
-                return self._answer(404, {"kind": "Status", "status": "Failure", "code": 404})
-            if watches:
-                return self._hold()
+            watches = query.get("watch", "").lower() in ("true", "1")
+            pods_path = f"/api/v1/namespaces/{state.namespace}/pods"
+            if url.path != pods_path:
+                state.asked.append(("get", url.path.rpartition("/")[0]))
+                return self._one(url.path.removeprefix(f"{pods_path}/"))
+            state.asked.append(("watch" if watches else "list", url.path))
             pods = state.selected(query.get("labelSelector", ""))
+            if watches:
+                # Without a version to start from, a watch begins with everything there is.
+                return self._watch([] if query.get("resourceVersion") else pods)
             listed = {"resourceVersion": str(len(state.pods) + 1)}
             body = {"kind": "PodList", "apiVersion": "v1", "metadata": listed, "items": pods}
             return self._answer(200, body)
 
-        def _hold(self) -> None:
-            """Watch: everything was in the list, so nothing happens until the end."""
+        def _one(self, name: str) -> None:
+            for pod in state.pods:
+                if pod["metadata"]["name"] == name:
+                    return self._answer(200, {"kind": "Pod", "apiVersion": "v1", **pod})
+            return self._answer(404, {"kind": "Status", "status": "Failure", "code": 404})
+
+        def _watch(self, pods: list[dict[str, Any]]) -> None:
+            """Tell of pods, and then of nothing more until the end."""
             self.send_response(200)
             self.send_header("Content-Type", "application/json")
             self.send_header("Transfer-Encoding", "chunked")
             self.end_headers()
+            for pod in pods:
+                line = {"type": "ADDED", "object": {"kind": "Pod", "apiVersion": "v1", **pod}}
+                content = json.dumps(line).encode() + b"\n"
+                self.wfile.write(b"%x\r\n%s\r\n" % (len(content), content))
             over.wait()
 
         def _answer(self, status: int, body: object) -> None:

@@ -1,13 +1,6 @@
-"""The real vllm-router 0.1.17 with the arguments of its container, in front of stand-in engines.
+"""The real vllm-router 0.1.17 with the arguments of its container, in front of stand-in engines."""
 
-Only what one machine cannot give is changed: ports that may be taken, and the Kubernetes API,
-which is a stand-in that knows the pods and their labels. Where discovery is replaced by
-addresses, everything else of the command line stays.
-"""
-
-import shutil
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -15,56 +8,21 @@ from typing import Any
 
 import pytest
 
+from dpd.catalog import routers
 from dpd.config import SelfManagedEndpoint
 from dpd.workload import ports
-from dpd.workload.labels import INSTANCE, pod_labels
 from dpd.workload.router_arguments import router_arguments
 from tests.workload.conftest import build, colocated, free_port
+from tests.workload.pods import Pods, needs_loopback, pods
 from tests.workload.router_process import RouterProcess, running, wait_until
+from tests.workload.rust_router import command, with_addresses
 from tests.workload.stand_in_engine import WORDS, Engines, engines
-from tests.workload.stand_in_kubernetes import Kubernetes, kubernetes
-
-DISCOVERY = {
-    "--service-discovery": 0,
-    "--service-discovery-namespace": 1,
-    "--service-discovery-port": 1,
-    "--prefill-selector": 2,
-    "--decode-selector": 2,
-}
-"""Options that addresses replace, and how many words follow each."""
 
 
 def endpoint(**routing: Any) -> SelfManagedEndpoint:
     """A disaggregated endpoint behind this router."""
     choice = {"router": "vllm-router", "image": "registry/router:1", **routing}
     return build(routing=choice).endpoints[0]
-
-
-def command(arguments: Sequence[str], **replaced: int) -> list[str]:
-    """The program with its arguments, some ports replaced by free ones."""
-    program = shutil.which("vllm-router", path=str(Path(sys.executable).parent))
-    assert program, "vllm-router is in requirements-dev.txt; run `make setup`"
-    words = list(arguments)
-    for option, port in replaced.items():
-        words[words.index("--" + option.replace("_", "-")) + 1] = str(port)
-    return [program, *words]
-
-
-def with_addresses(arguments: Sequence[str], prefill: list[str], decode: list[str]) -> list[str]:
-    """The same arguments with addresses in place of discovery."""
-    words = iter(arguments)
-    kept = []
-    for word in words:
-        if word in DISCOVERY:
-            for _ in range(DISCOVERY[word]):
-                next(words)
-        else:
-            kept.append(word)
-    for url in prefill:
-        kept += ["--prefill", url]
-    for url in decode:
-        kept += ["--decode", url]
-    return kept
 
 
 Start = Callable[..., AbstractContextManager[tuple[RouterProcess, Engines]]]
@@ -145,11 +103,11 @@ def test_one_dead_worker_does_not_end_the_router(by_address: Start) -> None:
     with by_address() as (router, started):
         started.stop("prefill-0")
         wait_until(lambda: router.get("/health").status == 503, router)
-        assert router.get("/liveness").status == 200
-        assert router.get("/readiness").status == 200
+        liveness, readiness = routers()["vllm-router"].liveness, routers()["vllm-router"].readiness
+        assert router.get(liveness).status == router.get(readiness).status == 200
         started.stop("decode-0")
-        wait_until(lambda: router.get("/readiness").status == 503, router)
-        assert router.get("/liveness").status == 200
+        wait_until(lambda: router.get(readiness).status == 503, router)
+        assert router.get(liveness).status == 200
 
 
 def test_a_session_stays_with_its_workers(by_address: Start) -> None:
@@ -178,55 +136,34 @@ def test_a_prefix_stays_with_its_workers(by_address: Start) -> None:
 
 @contextmanager
 def discovered(
-    given: SelfManagedEndpoint, counts: dict[str, int], log: Path, *, wait: bool = True
-) -> Iterator[tuple[RouterProcess, Engines, Kubernetes]]:
+    given: SelfManagedEndpoint, counts: dict[str, int], log: Path
+) -> Iterator[tuple[RouterProcess, Pods]]:
     """A router that finds its engines by the labels of our pods, as it does in the cluster."""
-    port, metrics, engine_port = free_port(), free_port(), free_port()
-    arguments = command(
-        router_arguments(given),
-        port=port,
-        prometheus_port=metrics,
-        service_discovery_port=engine_port,
-    )
-    with engines() as started, kubernetes(given.resolved_namespace) as api:
-        addresses = iter(range(2, 250))
-        for part, count in {**counts, "router": 1, "stranger": 1}.items():
-            for index in range(count):
-                name, address = f"{part}-{index}", f"127.0.0.{next(addresses)}"
-                started.add(name, address=address, port=engine_port)
-                labels = pod_labels(given, part)
-                if part == "stranger":
-                    role = next(iter(given.roles))
-                    labels = pod_labels(given, role) | {INSTANCE: "another-endpoint"}
-                api.add_pod(name, labels=labels, address=address)
-        variables = {"KUBECONFIG": str(api.kubeconfig(log.parent))}
-        with running(arguments, port=port, log=log, variables=variables) as router:
-            if wait:
-                wait_until(lambda: router.get("/readiness").status == 200, router)
-                wait_until(lambda: router.complete().status == 200, router)
-                started.requests.clear()
-            yield router, started, api
-
-
-needs_loopback = pytest.mark.skipif(
-    sys.platform != "linux", reason="only Linux answers on all of 127.0.0.0/8"
-)
+    port = free_port()
+    with pods(given, counts) as found:
+        words = command(
+            router_arguments(given),
+            port=port,
+            prometheus_port=free_port(),
+            service_discovery_port=found.port,
+        )
+        variables = {"KUBECONFIG": str(found.api.kubeconfig(log.parent))}
+        with running(words, port=port, log=log, variables=variables) as router:
+            yield router, found
 
 
 @needs_loopback
 def test_workers_are_found_by_our_labels(tmp_path: Path) -> None:
     """Both roles, no router and no other endpoint's pods; it needs to list and watch pods only."""
     given = endpoint()
-    counts = {"prefill": 2, "decode": 2}
-    with discovered(given, counts, tmp_path / "log") as (router, started, api):
-        wait_until(
-            lambda: '"total":2},"decode":{"healthy":2' in router.get("/readiness").text, router
-        )
-        started.requests.clear()
+    all_there = '"prefill":{"healthy":2,"total":2},"decode":{"healthy":2,"total":2}'
+    with discovered(given, {"prefill": 2, "decode": 2}, tmp_path / "log") as (router, found):
+        wait_until(lambda: all_there in router.get("/readiness").text, router)
         assert [router.complete().status for _ in range(8)] == [200] * 8
-        names = started.names()
+        names = found.engines.names()
         path = f"/api/v1/namespaces/{given.resolved_namespace}/pods"
-        assert set(api.asked) == {("list", path), ("watch", path)}
+        verbs = routers()["vllm-router"].pod_verbs
+        assert set(found.api.asked) == {(verb, path) for verb in verbs}
     assert {name.rpartition("-")[0] for name in names[::2]} == {"prefill"}
     assert {name.rpartition("-")[0] for name in names[1::2]} == {"decode"}
     assert {"prefill-0", "prefill-1", "decode-0", "decode-1"} == set(names)
@@ -236,13 +173,14 @@ def test_workers_are_found_by_our_labels(tmp_path: Path) -> None:
 def test_colocated_workers_are_found_too(tmp_path: Path) -> None:
     """One request each, and nothing about transfer in it."""
     routing = {"router": "vllm-router", "image": "registry/router:1"}
-    given = colocated(routing=routing).endpoints[0]
-    log = tmp_path / "log"
-    with discovered(given, {"workers": 2}, log) as (router, started, _):
-        assert [router.complete().status for _ in range(6)] == [200] * 6
-        wait_until(
-            lambda: router.complete().status == 200 and len(set(started.names())) == 2, router
-        )
+    (given,) = colocated(routing=routing).endpoints
+    with discovered(given, {"workers": 2}, tmp_path / "log") as (router, found):
+        started = found.engines
+
+        def both_serve() -> bool:
+            return router.complete().status == 200 and len(set(started.names())) == 2
+
+        wait_until(both_serve, router)
         assert all(not request.kv_transfer_params for request in started.requests)
         assert all(name.startswith("workers-") for name in started.names())
 
@@ -250,9 +188,9 @@ def test_colocated_workers_are_found_too(tmp_path: Path) -> None:
 @needs_loopback
 def test_a_router_lives_before_its_workers(tmp_path: Path) -> None:
     """It waits for minutes while they load; its liveness must not fail meanwhile."""
-    with discovered(endpoint(), {}, tmp_path / "log", wait=False) as (router, _, _):
-        assert router.get("/liveness").status == 200
-        assert router.get("/readiness").status == 503
+    with discovered(endpoint(), {}, tmp_path / "log") as (router, _):
+        assert router.get(routers()["vllm-router"].liveness).status == 200
+        assert router.get(routers()["vllm-router"].readiness).status == 503
 
 
 def test_metrics_are_where_the_service_says(by_address: Start, tmp_path: Path) -> None:
