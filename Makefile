@@ -57,8 +57,9 @@ format: setup  ## Format and fix what can be fixed
 bench: setup  ## Compare synth times with an empty CDK app's
 	.venv/bin/python scripts/bench.py
 
-schema: setup  ## Write environments/environment.schema.json
+schema: setup  ## Write environments/environment.schema.json and docs/configuration.md
 	.venv/bin/python -m dpd.config.schema
+	.venv/bin/python scripts/config_reference.py
 
 planner-accuracy: setup  ## Measure the planner against published figures: docs/planner-accuracy.md
 	.venv/bin/python -m dpd.planner.accuracy docs/planner-accuracy.md

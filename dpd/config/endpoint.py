@@ -36,6 +36,7 @@ class Routing(Config):
     """How the router picks a worker."""
 
     strategy: Literal["prefixaware", "kvaware", "session", "roundrobin"] = "prefixaware"
+    """By shared prompt prefix, by what a worker's KV cache holds, by session, or in turn."""
 
 
 class DisaggregatedRouting(Routing):
@@ -56,12 +57,14 @@ class Readiness(Config):
     """Whether `cdk deploy` waits until the endpoint answers."""
 
     wait: bool = True
+    """Whether the endpoint's stack is complete only when the endpoint answers."""
     timeout: Annotated[Seconds, second_range("1m", "1h")] = 3600
     """One hour at most: CloudFormation waits no longer."""
 
 
 class _Endpoint(Config):
     name: Name
+    """Name of the custom resource and of the endpoint's stack."""
     namespace: Name | None = None
     """Kubernetes namespace, made by the endpoint's stack. Default: the name."""
     model: str
@@ -103,6 +106,7 @@ class DisaggregatedEndpoint(_Endpoint):
     """Prefill workers, decode worker and a router with a token threshold."""
 
     topology: Literal["disaggregated"]
+    """Prefill and decode on GPUs of their own."""
     prefill: Workers
     decode: Workers
     routing: DisaggregatedRouting = DisaggregatedRouting()
@@ -118,6 +122,7 @@ class ColocatedEndpoint(_Endpoint):
     """Workers that do prefill and decode on the same GPUs."""
 
     topology: Literal["colocated"]
+    """Prefill and decode on the same GPUs."""
     workers: Workers
     routing: Routing | None = None
     """Router in front of several workers. Default: the load balancer alone."""
