@@ -8,10 +8,10 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 CDK := node_modules/.bin/cdk --no-notices --no-version-reporting -c env=$(ENV) $(CONTEXT)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup synth diff deploy test test-vllm test-e2e snapshots check format bench schema lock clean
+.PHONY: help setup synth diff deploy test test-vllm test-e2e snapshots check format bench schema planner-accuracy lock clean
 
 help:  ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-17s %s\n", $$1, $$2}' Makefile
 
 .venv/.python: requirements.txt requirements-dev.txt requirements-dev-no-deps.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed: make PYTHON=python3.11 ..." if sys.version_info < (3, 11) else 0)'
@@ -66,8 +66,12 @@ format: setup  ## Format and fix what can be fixed
 bench: setup  ## Compare synth times with an empty CDK app's
 	.venv/bin/python scripts/bench.py
 
-schema: setup  ## Write environments/environment.schema.json
+schema: setup  ## Write environments/environment.schema.json and docs/configuration.md
 	.venv/bin/python -m dpd.config.schema
+	.venv/bin/python scripts/config_reference.py
+
+planner-accuracy: setup  ## Measure the planner against published figures: docs/planner-accuracy.md
+	.venv/bin/python -m dpd.planner.accuracy docs/planner-accuracy.md
 
 lock: setup  ## Renew requirements*.txt from requirements*.in
 	uv pip compile -q --no-header --python-version 3.11 requirements.in -o requirements.txt

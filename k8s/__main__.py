@@ -5,8 +5,9 @@ from pathlib import Path
 
 import cdk8s
 
-from dpd.config import Environment, load_environment
+from dpd.config import Environment
 from dpd.errors import UserError, exit_on_user_error
+from dpd.rules.gate import checked_environment
 from k8s.dependencies import DependenciesChart
 from k8s.endpoint import endpoint_charts, namespace
 
@@ -46,7 +47,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=Path(__file__).parents[1] / "dist")
     arguments = parser.parse_args()
     with exit_on_user_error():
-        environment = load_environment(dict(map(_pair, arguments.context)))
+        environment, _ = checked_environment(dict(map(_pair, arguments.context)))
         write(environment, arguments.output / environment.name)
 
 

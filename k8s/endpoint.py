@@ -7,7 +7,7 @@ import cdk8s
 from constructs import Construct
 
 from dpd.config import AnyEndpoint, Environment, OperatorEndpoint
-from dpd.manifest import API_VERSION, KIND
+from dpd.manifest.endpoint_config import API_VERSION, KIND
 from dpd.manifest.from_environment import endpoint_config
 from k8s.api_object import api_object
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from dpd.config import AnyEndpoint
 from dpd.config.naming import WAITER_GROUP, deployments
-from dpd.manifest import API_VERSION
+from dpd.manifest.endpoint_config import API_VERSION
 
 _NAME = "dpd-endpoint-waiter"
 _API_GROUP = "rbac.authorization.k8s.io"

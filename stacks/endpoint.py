@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping
+from urllib.parse import urlsplit
 
 import aws_cdk as cdk
 import cdk8s
@@ -91,7 +92,7 @@ class EndpointStack(EnvironmentStack):
             self,
             "EndpointUrl",
             value=endpoint_url(endpoint),
-            description="URL inside the cluster: plain HTTP",
+            description=f"URL inside the cluster: plain HTTP, on port {_port(endpoint)}",
         )
 
 
@@ -108,6 +109,10 @@ def _identity(endpoint: AnyEndpoint) -> dict[str, str | list[str]]:
 def _construct_id(part: str) -> str:
     """Return `CustomResource` for `custom-resource`."""
     return "".join(word.capitalize() for word in part.split("-"))
+
+
+def _port(endpoint: AnyEndpoint) -> int:
+    return urlsplit(endpoint_url(endpoint)).port or 80
 
 
 def _log_command(endpoint: AnyEndpoint) -> str:

@@ -1,5 +1,6 @@
 """The HyperPod cluster: GPU nodes that join the EKS cluster."""
 
+from aws_cdk import Acknowledgment, Validations
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
@@ -55,6 +56,12 @@ class HyperPodCluster(Construct):
                 self._instance_group(group, vpc_config)
                 for group in environment.cluster.instance_groups
             ],
+        )
+        Validations.of(cluster).acknowledge(
+            Acknowledgment(
+                id="CloudFormation-Validate::E3644",
+                reason="The CDK's list of instance types by region lags behind AWS's regions",
+            )
         )
         self.cluster_arn = cluster.attr_cluster_arn
 

@@ -101,24 +101,32 @@ class InferenceOperator(Construct):
 
 def _accepted(environment: Environment) -> dict[str, str]:
     own = f"{environment.region}:{environment.account}"
-    balancing = f"IAM5[Resource::arn:<AWS::Partition>:elasticloadbalancing:{own}"
-    tagged = "The controller names these itself; conditions in the policy hold it to its own tag"
+    named_later = "The load balancer controller makes or attaches these; their ids come later"
     return {
         f"IAM4[{MANAGED_POLICY}/AmazonSageMakerHyperPodInferenceAccess]": (
             "The operator's own policy; the add-on accepts no other set of permissions"
         ),
-        "IAM5[Resource::*]": (
-            "Describe and metric calls take no resource; the load balancer controller's policy is "
-            "its project's own, whose other `*` are held to its tag or to creation"
-        ),
-        f"IAM5[Resource::arn:<AWS::Partition>:ec2:{own}:security-group/*]": tagged,
-        f"{balancing}:loadbalancer/app/*/*]": tagged,
-        f"{balancing}:loadbalancer/net/*/*]": tagged,
-        f"{balancing}:targetgroup/*/*]": tagged,
-        f"{balancing}:listener/app/*/*/*]": tagged,
-        f"{balancing}:listener/net/*/*/*]": tagged,
-        f"{balancing}:listener-rule/app/*/*/*]": tagged,
-        f"{balancing}:listener-rule/net/*/*/*]": tagged,
+        "IAM5[Resource::*]": "Describe, list and metric calls take no resource",
+        **{
+            f"IAM5[Resource::arn:<AWS::Partition>:{resource}]": named_later
+            for resource in (
+                f"acm:{own}:certificate/*",
+                f"ec2:{own}:security-group-rule/*",
+                f"ec2:{own}:security-group/*",
+                f"ec2:{own}:vpc/*",
+                f"elasticloadbalancing:{own}:listener-rule/app/*/*/*",
+                f"elasticloadbalancing:{own}:listener-rule/net/*/*/*",
+                f"elasticloadbalancing:{own}:listener/app/*/*/*",
+                f"elasticloadbalancing:{own}:listener/net/*/*/*",
+                f"elasticloadbalancing:{own}:loadbalancer/app/*/*",
+                f"elasticloadbalancing:{own}:loadbalancer/net/*/*",
+                f"elasticloadbalancing:{own}:targetgroup/*/*",
+                f"iam::{environment.account}:server-certificate/*",
+                f"shield::{environment.account}:protection/*",
+                f"waf-regional:{own}:webacl/*",
+                f"wafv2:{own}:regional/webacl/*/*",
+            )
+        },
         f"IAM5[Resource::arn:<AWS::Partition>:aps:{own}:workspace/*]": (
             "Endpoints name their Prometheus workspace in their own scaling rules; queries only"
         ),
@@ -126,10 +134,15 @@ def _accepted(environment: Environment) -> dict[str, str]:
 
 
 def _load_balancer_policy(environment: Environment) -> iam.PolicyDocument:
-    """Return the policy that the controller's project publishes for 2.13, for this account only."""
+    """Return the controller's policy for this account and region.
+
+    The one that its project publishes for version 2.13, with every `*` replaced by the kind of
+    resource that the action is for, and without Outposts, IPAM and Cognito.
+    """
     text = (_POLICIES / "aws_load_balancer_controller.json").read_text(encoding="utf-8")
     text = text.replace("arn:aws:", f"arn:{Aws.PARTITION}:")
     text = text.replace(":*:*:", f":{environment.region}:{environment.account}:")
+    text = text.replace("::*:", f"::{environment.account}:")
     return iam.PolicyDocument.from_json(json.loads(text))
 
 

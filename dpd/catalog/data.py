@@ -18,7 +18,7 @@ class Fact(BaseModel):
         extra="forbid",
         alias_generator=to_camel,
         validate_by_name=True,
-        use_attribute_docstrings=True,
+        defer_build=True,
         protected_namespaces=(),
     )
 

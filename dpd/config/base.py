@@ -19,7 +19,9 @@ class Config(BaseModel):
         extra="forbid",
         alias_generator=to_camel,
         validate_by_name=True,
-        use_attribute_docstrings=True,
+        # Validators are built on first use, and docstrings are read by the schema only: together
+        # these take as long as everything else in a check.
+        defer_build=True,
         protected_namespaces=(),
     )
 

@@ -26,12 +26,14 @@ class SystemNodes(Config):
     ] = "m6i.4xlarge"
     """An amd64 EC2 type of 4xlarge or more."""
     count: Annotated[int, Field(ge=1, le=10)] = 2
+    """Nodes, spread over the two system subnets."""
 
 
 class InstanceGroup(Config):
     """HyperPod nodes of one type, all in the GPU subnet."""
 
     name: Name
+    """Name in HyperPod, and what endpoints place their workers by."""
     instance_type: str
     """One of the five types that support disaggregated serving, with the `ml.` prefix."""
     count: Annotated[int, Field(ge=0, le=6758)] | None = None
@@ -39,6 +41,7 @@ class InstanceGroup(Config):
     training_plan_arn: TrainingPlanArn | None = None
     """Flexible training plan to take the nodes from; its zone must be the GPU subnet's."""
     capacity: Literal["on-demand", "spot"] = "on-demand"
+    """How the nodes are bought; it cannot change once the group exists."""
     volume_size: Annotated[Bytes, byte_range("100GiB", "16TiB")] = 500 * 2**30
     """EBS volume at /opt/sagemaker; images and kubelet data go there where no NVMe is mounted."""
     deep_health_checks: Annotated[
@@ -66,10 +69,12 @@ class NodeGroup(Config):
 class Cluster(Config):
     """One EKS cluster, as a rule with one HyperPod cluster on it."""
 
-    kubernetes_version: Literal["1.33", "1.34", "1.35"] = "1.34"
+    kubernetes_version: Literal["1.33", "1.34", "1.35"] = "1.35"
+    """In quotes. 1.33 and 1.34 leave EKS's standard support in 2026 and then cost more an hour."""
     system_nodes: SystemNodes = SystemNodes()
     instance_groups: Annotated[tuple[InstanceGroup, ...], Field(max_length=20, strict=False)] = ()
-    """HyperPod's nodes. Without any there is no HyperPod, and nothing for `cdk deploy` to do."""
+    """HyperPod's GPU nodes, by what they are for. Without any there is no HyperPod, and nothing for
+    `cdk deploy` to do."""
     node_groups: Annotated[tuple[NodeGroup, ...], Field(max_length=20, strict=False)] = ()
     """Nodes without HyperPod, for self-managed endpoints only."""
     public_access_cidrs: Annotated[tuple[Cidr, ...], Field(strict=False)] = ()

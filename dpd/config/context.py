@@ -1,4 +1,4 @@
-"""Context parameters: `-c prefillReplicas=3`, `-c set=cluster.kubernetesVersion=1.35`."""
+"""Context parameters: `-c prefillReplicas=3`, `-c set=cluster.kubernetesVersion=1.34`."""
 
 import re
 from collections.abc import Mapping

@@ -21,6 +21,7 @@ class Routing(Config):
     """How the router picks a worker."""
 
     strategy: Literal["prefixaware", "kvaware", "session", "roundrobin"] = "prefixaware"
+    """By shared prompt prefix, by what a worker's KV cache holds, by session, or in turn."""
 
 
 class DisaggregatedRouting(Routing):
@@ -53,6 +54,7 @@ class DisaggregatedEndpoint(_Endpoint):
     """Prefill workers, decode worker and a router with a token threshold."""
 
     topology: Literal["disaggregated"]
+    """Prefill and decode on GPUs of their own."""
     prefill: Workers
     decode: Workers
     routing: DisaggregatedRouting = DisaggregatedRouting()
@@ -68,6 +70,7 @@ class ColocatedEndpoint(_Endpoint):
     """Workers that do prefill and decode on the same GPUs."""
 
     topology: Literal["colocated"]
+    """Prefill and decode on the same GPUs."""
     workers: Workers
     routing: Routing | None = None
     """Router in front of several workers. Default: the load balancer alone."""

@@ -40,6 +40,7 @@ class Readiness(Config):
     """Whether `cdk deploy` waits until the endpoint answers."""
 
     wait: bool = True
+    """Whether the endpoint's stack is complete only when the endpoint answers."""
     timeout: Annotated[Seconds, second_range("1m", "1h")] = 3600
     """One hour at most: CloudFormation waits no longer."""
 
@@ -48,6 +49,7 @@ class EndpointBase(Config):
     """One model served under one name."""
 
     name: Name
+    """Name of the endpoint's stack, and the beginning of its objects' names."""
     namespace: Name | None = None
     """Kubernetes namespace, made by the endpoint's stack. Default: the name."""
     model: str

@@ -23,10 +23,13 @@ class EnvironmentFile(Config):
     account: Annotated[str, StringConstraints(pattern=r"^\d{12}$")]
     """AWS account, in quotes. A deployment with credentials of another account is refused."""
     region: Annotated[str, StringConstraints(pattern=r"^[a-z]{2}(-[a-z]+)+-\d$")]
+    """AWS region; one for which HyperPod publishes its images."""
     network: Network
     cluster: Cluster
     models: Annotated[tuple[Model, ...], Field(strict=False)] = ()
+    """Weights in the model bucket."""
     endpoints: Annotated[tuple[Endpoint, ...], Field(strict=False)] = ()
+    """What is served; each becomes a stack of its own."""
     tags: dict[TagKey, TagValue] = Field(default_factory=dict, max_length=40)
     """Tags of every AWS resource."""
     ignore: dict[RuleId, str] = Field(default_factory=dict)

@@ -18,7 +18,7 @@ class Model(Config):
     """Weights of one model in the environment's model bucket."""
 
     name: ModelName
-    """Name that clients send in the `model` field, such as `Llama-3.3-70B-Instruct`."""
+    """Such as `Llama-3.3-70B-Instruct`. Clients send `/opt/ml/model` as `model` instead."""
     architecture: str
     """Name in the catalog, such as `llama-3.3-70b`."""
     location: Folder | None = None

@@ -27,14 +27,15 @@ Cidr = Annotated[
 ]
 
 AvailabilityZoneId = Annotated[str, StringConstraints(pattern=r"^[a-z]{3,5}\d-az\d+$")]
-"""Such as `use2-az1`. Capacity is tied to the id; the letter in `us-east-2a` differs by account."""
 
 
 class Subnet(Config):
     """One subnet."""
 
     availability_zone_id: AvailabilityZoneId
+    """Such as `use2-az1`. Capacity is tied to it; a zone's letter differs by account."""
     cidr: Cidr
+    """Block of addresses, such as `10.1.0.0/16`; it cannot change."""
 
 
 class Network(Config):

@@ -74,7 +74,9 @@ def _lines(model: type[BaseModel], source: Source, details: list[ErrorDetails]) 
     lines = [
         line(source, *_finding(model, source, path, each))
         for path, each in found
-        if not (each["type"] == "missing" and path in misspelt) and not _counts_faulty(each)
+        if not (each["type"] == "missing" and path in misspelt)
+        and not _counts_faulty(each)
+        and not _kind_misspelt(model, source, path, each, misspelt)
     ]
     return list(dict.fromkeys(lines))
 
@@ -82,6 +84,20 @@ def _lines(model: type[BaseModel], source: Source, details: list[ErrorDetails]) 
 def _counts_faulty(details: ErrorDetails) -> bool:
     """Return whether a list is long enough and pydantic only left its faulty items out."""
     return details["type"] == "too_short" and len(details["input"]) >= details["ctx"]["min_length"]
+
+
+def _kind_misspelt(
+    model: type[BaseModel],
+    source: Source,
+    path: KeyPath,
+    details: ErrorDetails,
+    misspelt: set[tuple[Any, ...]],
+) -> bool:
+    """Return whether a key is unknown only because the key that says the kind is misspelt."""
+    if details["type"] != "extra_forbidden":
+        return False
+    kinds = kind_with(model, path, source.data)
+    return kinds is not None and kinds[0].path in misspelt
 
 
 def _finding(

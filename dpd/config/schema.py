@@ -1,9 +1,14 @@
 """JSON Schema of environment files, for editors: `python -m dpd.config.schema`."""
 
+import ast
+import inspect
 import json
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
+from textwrap import dedent
 from typing import Any
 
+from pydantic.alias_generators import to_camel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import SchemaSerializer, core_schema
 
@@ -15,6 +20,7 @@ from dpd.catalog import (
     model_architectures,
     worker_images,
 )
+from dpd.config.base import Config
 from dpd.config.environment import EnvironmentFile
 from dpd.config.loader import ENVIRONMENTS
 
@@ -23,6 +29,13 @@ SCHEMA_FILE = ENVIRONMENTS / "environment.schema.json"
 
 class _EditorSchema(GenerateJsonSchema):
     """Without titles that repeat a key, with defaults as a person writes them: `8GiB`."""
+
+    def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
+        rendered = super().model_schema(schema)
+        properties = rendered.get("properties", {})
+        for attribute, text in _docstrings(schema["cls"]).items():
+            properties[to_camel(attribute)]["description"] = text
+        return rendered
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
@@ -58,6 +71,21 @@ def schema() -> dict[str, Any]:
         **rendered,
         "title": "hyperpod-dpd environment",
     }
+
+
+def _docstrings(model: type) -> dict[str, str]:
+    """Return the docstring under each field of a class and of those that it extends."""
+    found: dict[str, str] = {}
+    for each in reversed(model.__mro__):
+        if not (issubclass(each, Config) and each is not Config):
+            continue
+        (definition,) = ast.parse(dedent(inspect.getsource(each))).body
+        assert isinstance(definition, ast.ClassDef)
+        for field, below in pairwise(definition.body):
+            match field, below:
+                case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(ast.Constant(str(text))):
+                    found[name] = inspect.cleandoc(text)
+    return found
 
 
 def _one_of(names: Iterable[str]) -> Mapping[str, list[str]]:

@@ -16,11 +16,12 @@ _Node = dict[str, Any]
 class Kind:
     """One kind of a mapping that has several: `runtime: operator`."""
 
-    key: str
+    path: KeyPath
+    """Of the key that says so."""
     value: str
 
     def __str__(self) -> str:
-        return f"{self.key}: {self.value}"
+        return f"{self.path[-1]}: {self.value}"
 
 
 def keys_at(model: type[BaseModel], path: KeyPath, data: Any) -> list[str]:
@@ -52,7 +53,7 @@ def kind_with(model: type[BaseModel], path: KeyPath, data: Any) -> tuple[Kind, K
             for value in union["mapping"] if given else ():
                 known = _walk(schema, _choice(union, value), path[length:-1], below)
                 if value != given and path[-1] in known.get("properties", {}):
-                    key = union["propertyName"]
+                    key = (*path[:length], union["propertyName"])
                     return Kind(key, str(given)), Kind(key, value)
     return None
 

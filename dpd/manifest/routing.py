@@ -6,6 +6,7 @@ from pydantic import Field
 
 from dpd.manifest.autoscaling import AutoScalingSpec
 from dpd.manifest.base import ManifestModel
+from dpd.manifest.primitives import Int32
 
 RoutingStrategy = Literal["prefixaware", "kvaware", "session", "roundrobin"]
 RoutingAlgorithm = Literal["least_outstanding_requests", "round_robin"]
@@ -27,3 +28,5 @@ class LoadBalancer(ManifestModel):
     health_check_path: Annotated[str, Field(pattern="^/.*")] = "/ping"
     """vLLM answers on `/health`, not on the default."""
     routing_algorithm: RoutingAlgorithm = "least_outstanding_requests"
+    idle_timeout_seconds: Annotated[Int32, Field(ge=1, le=4000)] | None = None
+    """Since operator v3.3. Default: 60, after which a longer request ends with status 504."""

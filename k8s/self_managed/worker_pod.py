@@ -117,7 +117,13 @@ def _security_context(endpoint: SelfManagedEndpoint) -> Any:
         # EFA registers memory that must stay where it is. Kubernetes makes an added capability
         # effective for root only, so root it is, without any other.
         user, capabilities = {"runAsUser": 0}, {"drop": ["ALL"], "add": ["IPC_LOCK"]}
-    return {**user, "allowPrivilegeEscalation": False, "capabilities": capabilities}
+    return {
+        **user,
+        # vLLM writes below its home and /tmp only, as a run with everything else watched showed.
+        "readOnlyRootFilesystem": True,
+        "allowPrivilegeEscalation": False,
+        "capabilities": capabilities,
+    }
 
 
 def _sends_notices(endpoint: SelfManagedEndpoint, role: str) -> bool:

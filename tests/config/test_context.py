@@ -118,7 +118,7 @@ def test_keys_of_the_cdk_are_passed_over(
 @pytest.mark.parametrize(
     ("assignment", "where", "value"),
     [
-        ("cluster.kubernetesVersion=1.35", "cluster.kubernetesVersion", "1.35"),
+        ("cluster.kubernetesVersion=1.34", "cluster.kubernetesVersion", "1.34"),
         ("account=011122223333", "account", "011122223333"),
         ("account='222233334444'", "account", "222233334444"),
         ("models.Llama-3.3-70B-Instruct.dtype=float16", "models.0.dtype", "float16"),

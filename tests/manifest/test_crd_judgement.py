@@ -10,7 +10,8 @@ import jsonschema
 import pytest
 from pydantic import ValidationError
 
-from dpd.manifest import InferenceEndpointSpec, ManifestModel
+from dpd.manifest.base import ManifestModel
+from dpd.manifest.endpoint_config import InferenceEndpointSpec
 from dpd.manifest.names import fields_at
 
 Schema = dict[str, Any]

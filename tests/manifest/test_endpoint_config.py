@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,26 +11,18 @@ import pytest
 import yaml
 from pydantic import BaseModel, ValidationError
 
-import dpd.manifest as manifest
-from dpd.manifest import (
-    EnvVar,
-    InferenceEndpointConfig,
-    InferenceEndpointSpec,
-    IntelligentRoutingSpec,
-    KvCacheSpec,
-    LoadBalancer,
-    MetricsConfig,
-    ModelInvocationPort,
-    ModelSourceConfig,
-    ModelVolumeMount,
-    ObjectMeta,
-    PdSpec,
-    ResourceRequirements,
-    RoleSpec,
-    S3Storage,
-    Worker,
-)
+from dpd.manifest.base import ManifestModel
+from dpd.manifest.disaggregation import PdSpec, RoleSpec
+from dpd.manifest.endpoint_config import InferenceEndpointConfig, InferenceEndpointSpec
+from dpd.manifest.env_var import EnvVar
+from dpd.manifest.kv_cache import KvCacheSpec
+from dpd.manifest.metadata import ObjectMeta
+from dpd.manifest.metrics import MetricsConfig
+from dpd.manifest.model_source import ModelSourceConfig, S3Storage
 from dpd.manifest.names import fields_at
+from dpd.manifest.resources import ResourceRequirements
+from dpd.manifest.routing import IntelligentRoutingSpec, LoadBalancer
+from dpd.manifest.worker import ModelInvocationPort, ModelVolumeMount, Worker
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared/data"
 MANIFESTS = [
@@ -172,25 +165,39 @@ def test_models_are_frozen() -> None:
         documented_endpoint().spec.__setattr__("replicas", 2)
 
 
-def test_every_exported_model_is_part_of_an_endpoint() -> None:
-    """Nothing is exported that no manifest can hold."""
+def test_every_model_is_part_of_an_endpoint() -> None:
+    """Nothing is modelled that no manifest can hold."""
     reached: set[type[BaseModel]] = {InferenceEndpointConfig}
     pending: list[type[BaseModel]] = [InferenceEndpointConfig]
     while pending:
         inner = set(fields_at(pending.pop(), ()).values()) - reached - {None}
         reached |= {model for model in inner if model}
         pending += [model for model in inner if model]
-    exported = (getattr(manifest, name) for name in manifest.__all__)
-    models = {item for item in exported if isinstance(item, type)} - {manifest.ManifestModel}
-    assert models == reached
+    assert {model for model in subclasses(ManifestModel) if model.__module__ != __name__} == reached
+
+
+def subclasses(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    """All of them, at every remove."""
+    for each in model.__subclasses__():
+        yield each
+        yield from subclasses(each)
 
 
 def test_import_builds_no_validators_and_loads_nothing_heavy() -> None:
     """The command line pays for manifests only when it reads one."""
     code = (
-        "import sys, dpd.manifest as m\n"
-        "built = [n for n in m.__all__ if getattr(getattr(m, n), '__pydantic_complete__', False)]\n"
+        "import sys\n"
+        "from dpd.manifest.base import ManifestModel\n"
+        "import dpd.manifest.endpoint_config\n"
+        "models = ManifestModel.__subclasses__()\n"
+        "built = [m for m in models if m.__pydantic_complete__]\n"
         "heavy = {'yaml', 'boto3', 'numpy', 'jsii', 'jsonschema'} & set(sys.modules)\n"
-        "assert not built and not heavy, (built, heavy)\n"
+        "assert models and not built and not heavy, (built, heavy)\n"
     )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[2])
+
+
+def test_plain_spec_loads_no_models() -> None:
+    """What a check looks at costs no more than the configuration."""
+    code = "import sys, dpd.manifest.endpoint_spec\nassert 'dpd.manifest.base' not in sys.modules\n"
     subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[2])

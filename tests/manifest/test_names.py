@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic.alias_generators import to_camel
 
-from dpd.manifest import InferenceEndpointConfig
+from dpd.manifest.endpoint_config import InferenceEndpointConfig
 from dpd.manifest.names import IRREGULAR_NAMES, fields_at
 
 

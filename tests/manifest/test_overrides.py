@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from dpd.manifest import InferenceEndpointSpec, merge_overrides, override_spec
+from dpd.manifest.endpoint_config import InferenceEndpointSpec
+from dpd.manifest.overrides import merge_overrides, override_spec
 
 SCALARS = st.one_of(st.booleans(), st.integers(), st.text(max_size=3))
 DETERMINISTIC = settings(derandomize=True, database=None)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from dpd.manifest import InferenceEndpointConfig
+from dpd.manifest.endpoint_config import InferenceEndpointConfig
 
 
 def document() -> dict[str, Any]:
@@ -70,7 +70,10 @@ def test_an_unknown_field_that_resembles_nothing_lists_what_there_is() -> None:
     """Without a near name the list helps."""
     [(path, message)] = refused("spec.loadBalancer.zzz", 1)
     assert path == "spec.loadBalancer.zzz"
-    assert message == "Unknown field 'zzz'; allowed: healthCheckPath, routingAlgorithm"
+    assert (
+        message
+        == "Unknown field 'zzz'; allowed: healthCheckPath, idleTimeoutSeconds, routingAlgorithm"
+    )
 
 
 @pytest.mark.parametrize(

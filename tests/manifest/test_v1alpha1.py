@@ -8,8 +8,9 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from dpd.manifest import API_VERSION, API_VERSION_V1ALPHA1, InferenceEndpointConfig
+from dpd.manifest.endpoint_config import API_VERSION, InferenceEndpointConfig
 from dpd.manifest.v1alpha1 import (
+    API_VERSION_V1ALPHA1,
     MODEL_SOURCE_TYPES,
     ONLY_IN_V1,
     REQUIRED_IN_V1ALPHA1,

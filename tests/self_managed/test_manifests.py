@@ -109,11 +109,15 @@ def test_only_routers_speak_to_kubernetes(name: str) -> None:
 
 
 @every_example()
-def test_router_writes_to_scratch_only(name: str) -> None:
-    """Its root file system is read-only."""
-    (container,) = pod(name, "router")["containers"]
-    assert container["securityContext"]["readOnlyRootFilesystem"] is True
-    assert [mount["mountPath"] for mount in container["volumeMounts"]] == ["/tmp"]
+def test_pods_write_to_scratch_only(name: str) -> None:
+    """And to shared memory; the root file system is read-only unless a worker is privileged."""
+    for part in (*worker_parts(name), "router"):
+        for container in pod(name, part)["containers"]:
+            context = container["securityContext"]
+            assert context.get("privileged") or context["readOnlyRootFilesystem"] is True
+            mounts = container["volumeMounts"]
+            writable = {each["mountPath"] for each in mounts if not each.get("readOnly")}
+            assert writable <= {"/tmp", "/dev/shm"}
 
 
 @every_example()

@@ -1,0 +1,1 @@
+"""Discrete-event simulation of vLLM workers; import it only to run one (numpy, numba)."""
