@@ -11,7 +11,7 @@ CDK := node_modules/.bin/cdk --no-notices --no-version-reporting -c env=$(ENV) $
 .PHONY: help setup synth diff deploy test test-vllm test-e2e snapshots check format bench schema planner-accuracy lock clean
 
 help:  ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-17s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-17s %s\n", $$1, $$2}' Makefile
 
 .venv/.python: requirements.txt requirements-dev.txt requirements-dev-no-deps.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed: make PYTHON=python3.11 ..." if sys.version_info < (3, 11) else 0)'

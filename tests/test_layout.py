@@ -27,7 +27,9 @@ def test_constructs_is_the_pypi_package() -> None:
     assert Path(found.stdout.strip()).is_relative_to(sysconfig.get_path("purelib"))
 
 
-@pytest.mark.parametrize("module", ["dpd.config", "dpd.catalog", "dpd.manifest"])
+@pytest.mark.parametrize(
+    "module", ["dpd.config", "dpd.catalog", "dpd.manifest", "dpd.workload.vllm_arguments"]
+)
 def test_core_loads_nothing_heavy(module: str) -> None:
     """`dpd check` starts in a fraction of a second."""
     code = f"import sys, {module}; print(*sorted({{name.split('.')[0] for name in sys.modules}}))"

@@ -30,6 +30,7 @@ from dpd.rules.environment_view import environment_views
 from dpd.rules.finding import Finding, Violation
 from dpd.rules.manifest_view import manifest_view
 from dpd.rules.rule import REGISTRY, Rule, violations
+from dpd.rules.self_managed_view import self_managed_views
 from dpd.rules.view import EndpointView, ManifestFile
 
 _ENVIRONMENT_KEYS = {"account", "region", "network", "cluster", "models", "endpoints"}
@@ -120,6 +121,8 @@ def _environment_rules(environment: Environment, source: Source) -> _Found:
         yield from structure.override_problems(environment, index)
     for view in environment_views(environment):
         yield from violations(view)
+    for view, rules in self_managed_views(environment):
+        yield from ((rule, each) for rule, each in violations(view) if rule.id in rules)
 
 
 def _manifest(source: Source, view: EndpointView, document: Mapping[str, Any]) -> list[Finding]:

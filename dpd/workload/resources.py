@@ -48,3 +48,24 @@ def startup_seconds(environment: Environment, endpoint: SelfManagedEndpoint) -> 
 def rollout_seconds(environment: Environment, endpoint: SelfManagedEndpoint) -> int:
     """Return until when a new pod must be ready, its image's pull included."""
     return startup_seconds(environment, endpoint) + _IMAGE_PULL_SECONDS
+
+
+def worker_resources(
+    environment: Environment, endpoint: SelfManagedEndpoint, role: str
+) -> dict[str, str]:
+    """Return what one worker requests and is limited to, as Kubernetes writes it."""
+    resources = {
+        "cpu": str(endpoint.cpu),
+        "memory": quantity(endpoint.memory),
+        "nvidia.com/gpu": str(endpoint.tensor_parallel_size),
+    }
+    if isinstance(endpoint, SelfManagedDisaggregatedEndpoint):
+        resources["vpc.amazonaws.com/efa"] = str(efa_devices(environment, endpoint, role))
+        if size := hugepages_bytes(endpoint):
+            resources["hugepages-2Mi"] = quantity(size)
+    return resources
+
+
+def quantity(size: int) -> str:
+    """Return bytes as Kubernetes writes them, to the MiB."""
+    return f"{size // 2**20}Mi" if size % 2**30 else f"{size // 2**30}Gi"

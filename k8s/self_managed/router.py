@@ -11,11 +11,10 @@ from dpd.config import Environment, SelfManagedEndpoint
 from dpd.config.naming import workload
 from dpd.workload import ports
 from dpd.workload.labels import pod_labels, selector
-from dpd.workload.resources import rollout_seconds
+from dpd.workload.resources import quantity, rollout_seconds
 from dpd.workload.router_arguments import metrics_port, router_arguments
 from k8s.api_object import api_object
 from k8s.self_managed.network_policy import router_policy
-from k8s.self_managed.worker_pod import quantity
 
 SERVICE_PORT = 80
 

@@ -8,7 +8,7 @@ from dpd.workload import ports
 from dpd.workload.image import worker_image
 from dpd.workload.labels import pod_labels
 from dpd.workload.lmcache import NOTICE_READER
-from dpd.workload.resources import efa_devices, hugepages_bytes, startup_seconds
+from dpd.workload.resources import quantity, startup_seconds, worker_resources
 from dpd.workload.variables import SCRATCH, worker_variables
 from dpd.workload.vllm_arguments import MODEL_PATH, vllm_arguments
 from k8s.self_managed.placement import placement
@@ -57,14 +57,9 @@ def worker_pod(environment: Environment, endpoint: SelfManagedEndpoint, role: st
     }
 
 
-def quantity(size: int) -> str:
-    """Return bytes as Kubernetes writes them, to the MiB."""
-    return f"{size // 2**20}Mi" if size % 2**30 else f"{size // 2**30}Gi"
-
-
 def _container(environment: Environment, endpoint: SelfManagedEndpoint, role: str) -> Any:
     image = worker_image(endpoint)
-    resources = _resources(environment, endpoint, role)
+    resources = worker_resources(environment, endpoint, role)
     variables = worker_variables(endpoint, role).items()
     health = {"httpGet": {"path": "/health", "port": "http"}, "timeoutSeconds": 5}
     starts = -(-startup_seconds(environment, endpoint) // _PROBE_SECONDS)
@@ -90,21 +85,6 @@ def _container(environment: Environment, endpoint: SelfManagedEndpoint, role: st
             {"name": "scratch", "mountPath": SCRATCH},
         ],
     }
-
-
-def _resources(
-    environment: Environment, endpoint: SelfManagedEndpoint, role: str
-) -> dict[str, str]:
-    resources = {
-        "cpu": str(endpoint.cpu),
-        "memory": quantity(endpoint.memory),
-        "nvidia.com/gpu": str(endpoint.tensor_parallel_size),
-    }
-    if isinstance(endpoint, SelfManagedDisaggregatedEndpoint):
-        resources["vpc.amazonaws.com/efa"] = str(efa_devices(environment, endpoint, role))
-        if size := hugepages_bytes(endpoint):
-            resources["hugepages-2Mi"] = quantity(size)
-    return resources
 
 
 def _security_context(endpoint: SelfManagedEndpoint) -> Any:
