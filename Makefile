@@ -8,7 +8,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 CDK := node_modules/.bin/cdk --no-notices --no-version-reporting -c env=$(ENV) $(CONTEXT)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup synth diff deploy test test-vllm test-e2e snapshots check format bench schema planner-accuracy lock clean
+.PHONY: help setup synth diff deploy test test-vllm test-e2e snapshots check format nightly bench schema planner-accuracy lock clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-17s %s\n", $$1, $$2}' Makefile
@@ -62,6 +62,9 @@ check: setup  ## Everything that CI requires: format, lint, layers, types, tests
 format: setup  ## Format and fix what can be fixed
 	ruff check --fix .
 	ruff format .
+
+nightly: setup  ## Run the property tests with 2,000 examples each
+	DPD_EXAMPLES=2000 .venv/bin/python -m pytest tests/rules/test_properties.py
 
 bench: setup  ## Compare synth times with an empty CDK app's
 	.venv/bin/python scripts/bench.py

@@ -3,7 +3,9 @@
 import gc
 import os
 import sys
+from importlib import import_module
 from pathlib import Path
+from threading import Thread
 
 # The folder `constructs` is a source root: PyPI's package of that name must stay the one found.
 sys.path.append(str(Path(__file__).resolve().parent / "constructs"))
@@ -11,6 +13,8 @@ sys.path.append(str(Path(__file__).resolve().parent / "constructs"))
 # A process of two seconds, in Python and in Node: collecting garbage would cost it a sixth of them.
 gc.disable()
 os.environ.setdefault("NODE_OPTIONS", "--max-semi-space-size=64")
+# Node starts for a quarter of a second, and Python would wait for it: the configuration loads then.
+Thread(target=import_module, args=("dpd.rules.gate",)).start()
 
 import aws_cdk as cdk
 

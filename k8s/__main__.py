@@ -48,7 +48,9 @@ def main() -> None:
     arguments = parser.parse_args()
     with exit_on_user_error():
         environment, _ = checked_environment(dict(map(_pair, arguments.context)))
-        write(environment, arguments.output / environment.name)
+        folder = arguments.output / environment.name
+        write(environment, folder)
+    print(f"Manifests written to {folder}")
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -57,3 +57,20 @@ def _apart(endpoint: SelfManagedEndpoint, role: str) -> dict[str, Any]:
     }
     required = {"requiredDuringSchedulingIgnoredDuringExecution": [term]}
     return {"affinity": {"podAntiAffinity": required}}
+
+
+def rather_not_on_gpu_nodes(
+    environment: Environment, endpoint: SelfManagedEndpoint
+) -> dict[str, Any]:
+    """Return a router's wish for other nodes: a GPU node that is replaced takes its pods along."""
+    types = {
+        environment.nodes_named(workers.instance_group).instance_type
+        for workers in endpoint.roles.values()
+    }
+    other = {
+        "key": "node.kubernetes.io/instance-type",
+        "operator": "NotIn",
+        "values": sorted(types),
+    }
+    wish = {"weight": 100, "preference": {"matchExpressions": [other]}}
+    return {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [wish]}}

@@ -15,6 +15,7 @@ from dpd.workload.resources import quantity, rollout_seconds
 from dpd.workload.router_arguments import metrics_port, router_arguments
 from k8s.api_object import api_object
 from k8s.self_managed.network_policy import router_policy
+from k8s.self_managed.placement import rather_not_on_gpu_nodes
 
 SERVICE_PORT = 80
 
@@ -31,7 +32,7 @@ class RouterChart(cdk8s.Chart):
         endpoint: SelfManagedEndpoint,
     ) -> None:
         super().__init__(scope, id_)
-        self._endpoint = endpoint
+        self._environment, self._endpoint = environment, endpoint
         self._router = routers()[endpoint.routing.router]
         self._start_seconds = rollout_seconds(environment, endpoint)
         self._metadata = cdk8s.ApiObjectMetadata(
@@ -92,6 +93,7 @@ class RouterChart(cdk8s.Chart):
                 "automountServiceAccountToken": True,
                 "enableServiceLinks": False,
                 "terminationGracePeriodSeconds": int(self._endpoint.drain) + 10,
+                "affinity": rather_not_on_gpu_nodes(self._environment, self._endpoint),
                 "topologySpreadConstraints": [
                     {
                         "maxSkew": 1,

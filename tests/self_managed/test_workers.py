@@ -107,6 +107,17 @@ def test_plain_nodes_are_chosen_by_group_and_zone() -> None:
 
 
 @every_example()
+def test_routers_are_rather_elsewhere(name: str) -> None:
+    """On any node but those of the workers, where there is one."""
+    affinity = pod(name, "router")["affinity"]["nodeAffinity"]
+    (wish,) = affinity["preferredDuringSchedulingIgnoredDuringExecution"]
+    (expression,) = wish["preference"]["matchExpressions"]
+    assert expression["operator"] == "NotIn"
+    selectors = [pod(name, part)["nodeSelector"] for part in worker_parts(name)]
+    assert {selector[expression["key"]] for selector in selectors} == {*expression["values"]}
+
+
+@every_example()
 def test_gpu_taints_are_tolerated(name: str) -> None:
     """Without being asked."""
     for part in worker_parts(name):
