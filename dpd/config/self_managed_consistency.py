@@ -26,6 +26,8 @@ OWNED_FLAGS = {
 }
 """vLLM flags that follow from other keys, on which the router, probes or the other role rely."""
 
+_HUGE_PAGE = 2 * 2**20
+
 
 def self_managed_problems(environment: Environment) -> Iterator[Problem]:
     """Yield what the router cannot do, and what would part the roles from each other."""
@@ -77,6 +79,12 @@ def _disaggregation(here: KeyPath, endpoint: SelfManagedDisaggregatedEndpoint) -
             (*here, "kvTransfer", "connector"),
             f"given {connector!r}, whose workers {router.title} cannot drive; "
             f"allowed: {', '.join(router.connectors)}, or another router: {_names(able)}",
+        )
+    if endpoint.hugepages is not None and endpoint.hugepages % _HUGE_PAGE:
+        yield (
+            (*here, "hugepages"),
+            f"given {endpoint.hugepages / 2**20:g}MiB; allowed: a multiple of 2MiB, "
+            "which is the size of a page",
         )
     if connector == "lmcache" and endpoint.decode.most_replicas > 1:
         yield (

@@ -8,8 +8,13 @@ CHUNK_TOKENS = 256
 """Unit of transfer and of the buffer's use; both roles must agree."""
 
 NOTICE_READER = f"""\
+import signal
+import sys
+
 import zmq
 
+# The first process of a container ends by no signal that it does not handle.
+signal.signal(signal.SIGTERM, lambda *_: sys.exit())
 notices = zmq.Context().socket(zmq.PULL)
 notices.bind("tcp://127.0.0.1:{ports.LMCACHE_NOTICES}")
 print("reading notices", flush=True)

@@ -76,6 +76,7 @@ PR890 = "routing: {router: production-stack-pr890, image: 'r/router:1'"
         ("args: [--port, '1']", "args.0", "given '--port', which follows from other keys; remove it and set those"),
         ("args: ['--kv_transfer_config={}']", "args.0", "given '--kv_transfer_config={}', which follows from other keys; remove it and set those"),
         ("sharedMemory: 1TiB", "sharedMemory", "given 1048576MiB, which is all of memory; allowed: less than memory, which it counts against"),
+        ("hugepages: 3MiB", "hugepages", "given 3MiB; allowed: a multiple of 2MiB, which is the size of a page"),
         ("hugepages: 1TiB", "hugepages", "given '1TiB'; allowed: 0MiB to 64GiB"),
         ("tolerations: [{key: a, operator: Exists}]", "tolerations.0.operator", "unknown key; allowed: effect, key, value"),
     ],

@@ -58,6 +58,10 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         pytest.skip("DPD_VLLM_ENGINE names no Python with a vLLM for CPUs; run `make test-e2e`")
     if sys.platform != "linux" or "avx512f" not in Path("/proc/cpuinfo").read_text():
         pytest.skip("vLLM for CPUs needs Linux and AVX-512, which this machine does not have")
+    code = "import torch; print(torch.version.cuda)"
+    built_for = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True)
+    if built_for.stdout.strip() != "None":
+        pytest.skip("the torch there is built for CUDA; pip found no CPU build of it")
     folder = tmp_path_factory.mktemp("e2e")
     model, given = folder / "model", environment()
     subprocess.run([python, str(MAKE_MODEL), str(model)], check=True, capture_output=True)

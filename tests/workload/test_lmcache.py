@@ -156,7 +156,7 @@ def test_roles_agree_on_what_makes_a_key() -> None:
 
 
 def test_notices_are_read_for_ever() -> None:
-    """The program beside a sender takes more notices than ZeroMQ would keep for nobody."""
+    """More of them than ZeroMQ would keep for nobody; and the program ends when it is told to."""
     port = free_port()
     program = NOTICE_READER.replace(str(ports.LMCACHE_NOTICES), str(port))
     assert program != NOTICE_READER
@@ -170,6 +170,8 @@ def test_notices_are_read_for_ever() -> None:
             sender.connect(f"tcp://127.0.0.1:{port}")
             for _ in range(5_000):
                 sender.send(b"notice")
+        reader.terminate()
+        assert reader.wait(30) == 0
     finally:
         reader.kill()
         reader.communicate()
