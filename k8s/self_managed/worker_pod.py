@@ -99,7 +99,7 @@ def _security_context(endpoint: SelfManagedEndpoint) -> Any:
         user, capabilities = {"runAsUser": 0}, {"drop": ["ALL"], "add": ["IPC_LOCK"]}
     return {
         **user,
-        # vLLM writes below its home and /tmp only, as a run with everything else watched showed.
+        # vLLM writes below its home and /tmp only: the files that two engines left behind say so.
         "readOnlyRootFilesystem": True,
         "allowPrivilegeEscalation": False,
         "capabilities": capabilities,
