@@ -138,6 +138,5 @@ def _timeout(seconds: float) -> cdk.Duration | None:
 
 def _digest(manifests: Mapping[str, object]) -> str:
     """Return a short hash that changes whenever a manifest does."""
-    (only, *others) = manifests.values()
-    text = json.dumps([only, *others] if others else only, sort_keys=True)
+    text = json.dumps(manifests, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
