@@ -15,7 +15,7 @@ help:  ## Show this list
 
 .venv/.python: requirements.txt requirements-dev.txt requirements-dev-no-deps.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed: make PYTHON=python3.11 ..." if sys.version_info < (3, 11) else 0)'
-	@test -x .venv/bin/python || $(PYTHON) -m venv .venv
+	@test -x .venv/bin/pip || $(PYTHON) -m venv .venv
 	.venv/bin/python -m pip install -q --disable-pip-version-check -r requirements.txt -r requirements-dev.txt
 	.venv/bin/python -m pip install -q --disable-pip-version-check --no-deps -r requirements-dev-no-deps.txt
 	.venv/bin/python -m pip install -q --disable-pip-version-check --no-deps -e .

@@ -27,3 +27,4 @@ with exit_on_user_error():
     environment, warnings = checked_environment(app.node.get_all_context())
     build_environment(app, environment=environment, warnings=warnings)
     app.synth()
+    gc.freeze()  # or the interpreter would collect everything once, at its end

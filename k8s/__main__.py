@@ -49,7 +49,10 @@ def main() -> None:
     with exit_on_user_error():
         environment, _ = checked_environment(dict(map(_pair, arguments.context)))
         folder = arguments.output / environment.name
-        write(environment, folder)
+        try:
+            write(environment, folder)
+        except OSError as error:
+            raise UserError(f"{folder}: cannot be written: {error.strerror}") from None
     print(f"Manifests written to {folder}")
 
 

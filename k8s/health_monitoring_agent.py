@@ -6,6 +6,7 @@ from constructs import Construct
 
 from dpd.catalog import health_monitoring_agent_accounts
 from dpd.config import Environment
+from dpd.manifest.affinity import on_nodes
 from k8s.api_object import api_object
 from k8s.rbac import cluster_role, rule, service_account
 
@@ -53,7 +54,11 @@ class HealthMonitoringAgent(Construct):
 def _pod(environment: Environment) -> dict[str, Any]:
     return {
         "serviceAccountName": NAME,
-        "affinity": on_instance_types(environment),
+        "affinity": {
+            "nodeAffinity": on_nodes(
+                "node.kubernetes.io/instance-type", sorted(environment.instance_types)
+            )
+        },
         "tolerations": [
             {"operator": "Exists", "effect": "NoSchedule"},
             {"operator": "Exists", "effect": "NoExecute"},
@@ -86,11 +91,3 @@ def _container(region: str) -> dict[str, Any]:
             {"name": "localtime", "mountPath": "/etc/localtime", "readOnly": True},
         ],
     }
-
-
-def on_instance_types(environment: Environment) -> dict[str, Any]:
-    """Return the affinity to the environment's own GPU nodes."""
-    types = sorted(environment.instance_types)
-    label = {"key": "node.kubernetes.io/instance-type", "operator": "In", "values": types}
-    terms = {"nodeSelectorTerms": [{"matchExpressions": [label]}]}
-    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}

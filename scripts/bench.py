@@ -90,7 +90,7 @@ def app(name: str, environments: Path) -> Program:
     """Return arguments and context of our app, as the cdk command line gives them to it."""
     settings = json.loads((ROOT / "cdk.json").read_text(encoding="utf-8"))
     context = {**settings["context"], "env": name, "environments": str(environments)}
-    return [*settings["app"].split()[1:-1], str(ROOT / "app.py")], context
+    return [str(ROOT / "app.py")], context
 
 
 def timed(arguments: list[str], context: Mapping[str, object]) -> float:

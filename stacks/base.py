@@ -27,4 +27,3 @@ class EnvironmentStack(cdk.Stack):
             tags={"dpd:environment": environment.name, **environment.tags},
             termination_protection=termination_protection,
         )
-        self.environment_config = environment

@@ -4,10 +4,12 @@ from aws_cdk import aws_eks_v2 as eks
 from constructs import Construct
 
 from dpd.config import Environment
+from dpd.manifest.affinity import on_nodes
 
 _NVIDIA_VERSION = "0.16.1"
 # Carries plugin 0.5.20, which knows all five types; the chart's own version goes with a v.
 _EFA_VERSION = "v0.5.30"
+_INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 
 _UNHEALTHY_NODES = {
     "key": "sagemaker.amazonaws.com/node-health-status",
@@ -43,7 +45,7 @@ class DevicePlugins(Construct):
             values={
                 "allowDefaultNamespace": True,
                 # The chart's own affinity waits for labels that HyperPod nodes do not carry.
-                "affinity": _on_instance_types(types),
+                "affinity": {"nodeAffinity": on_nodes(_INSTANCE_TYPE, types)},
                 "tolerations": [_GPU_NODES, _UNHEALTHY_NODES],
             },
         )
@@ -59,15 +61,9 @@ class DevicePlugins(Construct):
             create_namespace=False,
             values={
                 "supportedInstanceLabels": {
-                    "keys": ["node.kubernetes.io/instance-type"],
+                    "keys": [_INSTANCE_TYPE],
                     "values": types,
                 },
                 "tolerations": [_GPU_NODES, _UNHEALTHY_NODES],
             },
         )
-
-
-def _on_instance_types(types: list[str]) -> dict[str, object]:
-    label = {"key": "node.kubernetes.io/instance-type", "operator": "In", "values": types}
-    terms = {"nodeSelectorTerms": [{"matchExpressions": [label]}]}
-    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}

@@ -3,9 +3,8 @@
 from collections.abc import Callable
 from typing import cast
 
-from aws_cdk import Annotations, CfnTag
+from aws_cdk import Annotations, CfnResource, CfnTag
 from aws_cdk import aws_ec2 as ec2
-from aws_cdk import aws_eks as eks_l1
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
@@ -56,7 +55,8 @@ class EksCluster(Construct):
         config = environment.cluster
         version = config.kubernetes_version
         self._environment = environment
-        subnets = ec2.SubnetSelection(subnets=(vpc := network.as_vpc(self, "Vpc")).private_subnets)
+        vpc = network.as_vpc(self, "Vpc")
+        subnets = ec2.SubnetSelection(subnets=vpc.private_subnets)
         key = kms.Key(
             self, "SecretsKey", description="Kubernetes secrets", enable_key_rotation=True
         )
@@ -98,8 +98,9 @@ class EksCluster(Construct):
         self.oidc_issuer = provider.oidc_provider_issuer
         self.oidc_provider_arn = provider.oidc_provider_arn
         self._join(efa_security_group)
-        for index, arn in enumerate(config.administrator_role_arns, start=1):
-            cluster.grant_cluster_admin(f"Administrator{index}", arn)
+        for arn in config.administrator_role_arns:
+            # By name, not by position: whoever leaves the list takes no other's entry along.
+            cluster.grant_cluster_admin(f"Administrator-{arn.partition(':role/')[2]}", arn)
         nodes = self._system_nodes(cluster, subnets)
         for name in ("vpc-cni", "kube-proxy", "eks-pod-identity-agent"):
             self.addon(name)
@@ -113,21 +114,28 @@ class EksCluster(Construct):
         after: Construct | None = None,
         role: iam.IRole | None = None,
         configuration: str | None = None,
-    ) -> eks_l1.CfnAddon:
-        """Install an EKS add-on at the environment's version; L1, since the L2 takes no role."""
+    ) -> CfnResource:
+        """Install an EKS add-on at the environment's version, else at EKS's default.
+
+        Not the L2, which takes no role, nor the L1, whose module costs more than it checks.
+        """
         config = self._environment.cluster
         version = config.addon_versions.get(name) or addons()[name].versions.get(
             config.kubernetes_version
         )
-        addon = eks_l1.CfnAddon(
+        properties = {
+            "AddonName": name,
+            "AddonVersion": version,
+            "ClusterName": self.cluster_name,
+            "ResolveConflicts": "OVERWRITE",
+            "ServiceAccountRoleArn": role.role_arn if role else None,
+            "ConfigurationValues": configuration,
+        }
+        addon = CfnResource(
             scope or self,
             "".join(word.capitalize() for word in name.split("-")),
-            addon_name=name,
-            addon_version=version,
-            cluster_name=self.cluster_name,
-            resolve_conflicts="OVERWRITE",
-            service_account_role_arn=role.role_arn if role else None,
-            configuration_values=configuration,
+            type="AWS::EKS::Addon",
+            properties={key: value for key, value in properties.items() if value is not None},
         )
         if after is not None:
             addon.node.add_dependency(after)
@@ -181,7 +189,7 @@ class EksCluster(Construct):
                 ],
             ),
         )
-        return cluster.add_nodegroup_capacity(
+        nodes = cluster.add_nodegroup_capacity(
             "SystemNodes",
             instance_types=[ec2.InstanceType(config.instance_type)],
             ami_type=eks.NodegroupAmiType.AL2023_X86_64_STANDARD,
@@ -193,6 +201,10 @@ class EksCluster(Construct):
                 id=template.ref, version=template.attr_latest_version_number
             ),
         )
+        # Without it nodes would stay on the version that they were made with.
+        resource = cast(CfnResource, nodes.node.default_child)
+        resource.add_property_override("Version", self._environment.cluster.kubernetes_version)
+        return nodes
 
 
 def kubectl_layer(version: str) -> Callable[[Construct, str], lambda_.ILayerVersion]:

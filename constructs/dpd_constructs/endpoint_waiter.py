@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from aws_cdk import Duration, custom_resources
+from aws_cdk import CfnResource, Duration, custom_resources
 from aws_cdk import aws_ec2 as ec2
-from aws_cdk import aws_eks as eks_l1
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
@@ -36,8 +35,8 @@ _ACCEPTED = {
 class EndpointWaiter(Construct):
     """One provider for all endpoints of an environment.
 
-    CloudFormation waits for a custom resource one hour at most, and a kubectl Lambda a quarter of
-    one; seventy billion parameters from a cold bucket can take longer than that.
+    The kubectl Lambda cannot wait longer than a quarter of an hour, and nodes alone may take that;
+    CloudFormation waits for a custom resource one hour at most.
     """
 
     def __init__(
@@ -120,13 +119,16 @@ class EndpointWaiter(Construct):
         acknowledge(self, _ACCEPTED)
         self.service_token = provider.service_token
         # A group and not a policy: it may read what an endpoint's own Role names, no more.
-        eks_l1.CfnAccessEntry(
+        CfnResource(
             self,
             "AccessEntry",
-            cluster_name=eks_cluster.cluster_name,
-            principal_arn=role.role_arn,
-            kubernetes_groups=[WAITER_GROUP],
-            type="STANDARD",
+            type="AWS::EKS::AccessEntry",
+            properties={
+                "ClusterName": eks_cluster.cluster_name,
+                "PrincipalArn": role.role_arn,
+                "KubernetesGroups": [WAITER_GROUP],
+                "Type": "STANDARD",
+            },
         )
 
     def _role(self, buckets: Buckets) -> iam.Role:

@@ -1,10 +1,11 @@
 """The HyperPod cluster: GPU nodes that join the EKS cluster."""
 
-from aws_cdk import Acknowledgment, Validations
+from typing import Any
+
+from aws_cdk import Acknowledgment, CfnResource, Validations
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
-from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
 from dpd.config import Environment, InstanceGroup
@@ -12,6 +13,8 @@ from dpd.config.capacity import node_count
 from dpd.config.naming import cluster_name
 from dpd_constructs.efa_security_group import EfaSecurityGroup
 from dpd_constructs.lifecycle_scripts import LifecycleScripts
+
+_RATHER_ELSEWHERE = {"Key": "nvidia.com/gpu", "Value": "true", "Effect": "PreferNoSchedule"}
 
 
 class HyperPodCluster(Construct):
@@ -35,27 +38,33 @@ class HyperPodCluster(Construct):
     ) -> None:
         super().__init__(scope, id_)
         self._environment = environment
-        self._execution_role = execution_role
+        self._execution_role_arn = execution_role.role_arn
         self._lifecycle_scripts = lifecycle_scripts
-        vpc_config = sagemaker.CfnCluster.VpcConfigProperty(
-            subnets=[gpu_subnet.ref], security_group_ids=[security_group.group_id]
-        )
-        cluster = sagemaker.CfnCluster(
+        vpc_config = {
+            "Subnets": [gpu_subnet.ref],
+            "SecurityGroupIds": [security_group.group_id],
+        }
+        # Not the typed resource: loading its module takes a thirtieth of a synth, and cfn-lint
+        # knows every property of it.
+        cluster = CfnResource(
             self,
             "Cluster",
-            cluster_name=cluster_name(environment),
-            orchestrator=sagemaker.CfnCluster.OrchestratorProperty(
-                eks=sagemaker.CfnCluster.ClusterOrchestratorEksConfigProperty(
-                    cluster_arn=eks_cluster.cluster_arn
-                )
-            ),
-            vpc_config=vpc_config,
-            node_provisioning_mode="Continuous",
-            node_recovery="Automatic",
-            instance_groups=[
-                self._instance_group(group, vpc_config)
-                for group in environment.cluster.instance_groups
-            ],
+            type="AWS::SageMaker::Cluster",
+            properties={
+                "ClusterName": cluster_name(environment),
+                "Orchestrator": {"Eks": {"ClusterArn": eks_cluster.cluster_arn}},
+                "VpcConfig": vpc_config,
+                "NodeProvisioningMode": "Continuous",
+                "NodeRecovery": "Automatic",
+                "InstanceGroups": [
+                    {
+                        **self._instance_group(group),
+                        # Said per group, since a group cannot be moved once it exists.
+                        "OverrideVpcConfig": vpc_config,
+                    }
+                    for group in environment.cluster.instance_groups
+                ],
+            },
         )
         Validations.of(cluster).acknowledge(
             Acknowledgment(
@@ -63,39 +72,32 @@ class HyperPodCluster(Construct):
                 reason="The CDK's list of instance types by region lags behind AWS's regions",
             )
         )
-        self.cluster_arn = cluster.attr_cluster_arn
+        self.cluster_arn = cluster.get_att("ClusterArn").to_string()
 
-    def _instance_group(
-        self, group: InstanceGroup, vpc_config: sagemaker.CfnCluster.VpcConfigProperty
-    ) -> sagemaker.CfnCluster.ClusterInstanceGroupProperty:
-        cluster = sagemaker.CfnCluster
-        volume = cluster.ClusterEbsVolumeConfigProperty(
-            volume_size_in_gb=group.volume_size // 2**30
-        )
-        return cluster.ClusterInstanceGroupProperty(
-            instance_group_name=group.name,
-            instance_type=group.instance_type,
-            instance_count=node_count(self._environment, group),
-            execution_role=self._execution_role.role_arn,
-            life_cycle_config=cluster.ClusterLifeCycleConfigProperty(
-                source_s3_uri=self._lifecycle_scripts.uri,
-                on_create=self._lifecycle_scripts.entry_point,
-            ),
-            # Says it per group, since a group cannot be moved once it exists.
-            override_vpc_config=vpc_config,
-            instance_storage_configs=[
-                cluster.ClusterInstanceStorageConfigProperty(ebs_volume_config=volume)
+    def _instance_group(self, group: InstanceGroup) -> dict[str, Any]:
+        properties: dict[str, Any] = {
+            "InstanceGroupName": group.name,
+            "InstanceType": group.instance_type,
+            "InstanceCount": node_count(self._environment, group),
+            "ExecutionRole": self._execution_role_arn,
+            "LifeCycleConfig": {
+                "SourceS3Uri": self._lifecycle_scripts.uri,
+                "OnCreate": self._lifecycle_scripts.entry_point,
+            },
+            "InstanceStorageConfigs": [
+                {"EbsVolumeConfig": {"VolumeSizeInGB": group.volume_size // 2**30}}
             ],
-            on_start_deep_health_checks=list(group.deep_health_checks) or None,
-            training_plan_arn=group.training_plan_arn,
-            capacity_requirements=(
-                cluster.ClusterCapacityRequirementsProperty(spot={})
-                if group.capacity == "spot"
-                else None
-            ),
-            network_interface=(
-                cluster.ClusterNetworkInterfaceProperty(interface_type=group.network_interface)
-                if group.network_interface
-                else None
-            ),
-        )
+        }
+        if group.deep_health_checks:
+            properties["OnStartDeepHealthChecks"] = list(group.deep_health_checks)
+        else:
+            # Keeps what needs no GPU on the system nodes, where pods can ask for VPC and region.
+            # Workers come all the same; HyperPod allows no taint beside deep health checks.
+            properties["KubernetesConfig"] = {"Taints": [_RATHER_ELSEWHERE]}
+        if group.training_plan_arn:
+            properties["TrainingPlanArn"] = group.training_plan_arn
+        if group.capacity == "spot":
+            properties["CapacityRequirements"] = {"Spot": {}}
+        if group.network_interface:
+            properties["NetworkInterface"] = {"InterfaceType": group.network_interface}
+        return properties

@@ -16,7 +16,7 @@ from dpd_constructs.eks_cluster import EksCluster
 from dpd_constructs.service_account_role import service_account_principal
 
 _POLICIES = Path(__file__).parent / "policies"
-NAME = "amazon-sagemaker-hyperpod-inference"
+_NAME = "amazon-sagemaker-hyperpod-inference"
 
 
 class InferenceOperator(Construct):
@@ -43,8 +43,8 @@ class InferenceOperator(Construct):
         )
         keda = self._role("Keda", "keda-operator", policy=_keda_policy(environment))
         acknowledge(self, _accepted(environment))
-        self.addon = eks_cluster.addon(
-            NAME,
+        addon = eks_cluster.addon(
+            _NAME,
             scope=self,
             configuration=Stack.of(self).to_json_string(
                 {
@@ -63,7 +63,7 @@ class InferenceOperator(Construct):
             ),
         )
         # Its init container looks for both storage drivers and cert-manager and gives up.
-        self.addon.node.add_dependency(*after, operator, load_balancer, keda)
+        addon.node.add_dependency(*after, operator, load_balancer, keda)
 
     def _role(self, id_: str, service_account: str, *, policy: iam.PolicyDocument) -> iam.Role:
         return iam.Role(
@@ -96,12 +96,29 @@ class InferenceOperator(Construct):
                     "AmazonSageMakerHyperPodInferenceAccess"
                 )
             ],
+            inline_policies={
+                # What AWS's troubleshooting page adds for a SageMaker endpoint within a VPC.
+                "EndpointInVpc": iam.PolicyDocument(
+                    statements=[
+                        iam.PolicyStatement(
+                            actions=[
+                                "ec2:CreateNetworkInterfacePermission",
+                                "ec2:DeleteNetworkInterfacePermission",
+                            ],
+                            resources=[
+                                f"arn:{Aws.PARTITION}:ec2:{environment.region}:"
+                                f"{environment.account}:network-interface/*"
+                            ],
+                        )
+                    ]
+                )
+            },
         )
 
 
 def _accepted(environment: Environment) -> dict[str, str]:
     own = f"{environment.region}:{environment.account}"
-    named_later = "The load balancer controller makes or attaches these; their ids come later"
+    named_later = "Operator and load balancer controller make these; their ids come later"
     return {
         f"IAM4[{MANAGED_POLICY}/AmazonSageMakerHyperPodInferenceAccess]": (
             "The operator's own policy; the add-on accepts no other set of permissions"
@@ -111,6 +128,7 @@ def _accepted(environment: Environment) -> dict[str, str]:
             f"IAM5[Resource::arn:<AWS::Partition>:{resource}]": named_later
             for resource in (
                 f"acm:{own}:certificate/*",
+                f"ec2:{own}:network-interface/*",
                 f"ec2:{own}:security-group-rule/*",
                 f"ec2:{own}:security-group/*",
                 f"ec2:{own}:vpc/*",

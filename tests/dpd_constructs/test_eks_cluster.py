@@ -188,3 +188,28 @@ def test_service_accounts_have_a_provider_to_trust(prod: Synthesized) -> None:
     provider = prod["cluster"].properties("AWS::IAM::OIDCProvider")
     assert provider["Url"] == {"Fn::GetAtt": [cluster, "OpenIdConnectIssuerUrl"]}
     assert provider["ClientIdList"] == ["sts.amazonaws.com"]
+
+
+def test_system_nodes_are_of_the_clusters_version(shipped: Synthesized) -> None:
+    """Without it an upgrade of the cluster would leave them behind."""
+    _, nodes = shipped["cluster"].only("AWS::EKS::Nodegroup")
+    _, cluster = shipped["cluster"].only("AWS::EKS::Cluster")
+    assert nodes["Version"] == cluster["Version"]
+
+
+def test_an_administrator_who_leaves_takes_no_other_along(synthesize: Synthesize) -> None:
+    """The entry of who stays keeps its logical id, or CloudFormation would make it twice."""
+    alice, bob = (f"arn:aws:iam::111122223333:role/{name}" for name in ("Alice", "Bob"))
+
+    def entries(*arns: str) -> dict[str, str]:
+        setting = f"cluster.administratorRoleArns=[{', '.join(arns)}]"
+        found = synthesize("prod", setting)["cluster"].of_type("AWS::EKS::AccessEntry")
+        return {
+            id_: entry["Properties"]["PrincipalArn"]
+            for id_, entry in found.items()
+            if entry["Properties"]["PrincipalArn"] in arns
+        }
+
+    both, one = entries(alice, bob), entries(bob)
+    assert len(both) == 2
+    assert one.items() <= both.items()

@@ -87,11 +87,21 @@ def test_nodes_are_fetched_continuously_and_replaced(shipped: Synthesized) -> No
     assert cluster(shipped)["ClusterName"] == shipped.prefix
 
 
-def test_nodes_carry_no_taints(prod: Synthesized) -> None:
-    """Deep health checks forbid them, and the operator's pods would not tolerate them."""
-    assert not any(
-        group.get("KubernetesConfig", {}).get("Taints") for group in groups(prod).values()
-    )
+def test_nodes_only_ask_other_pods_to_go_elsewhere(shipped: Synthesized) -> None:
+    """The operator's pods would not tolerate a taint that forbids."""
+    for group in groups(shipped).values():
+        assert [taint["Effect"] for taint in group["KubernetesConfig"]["Taints"]] == [
+            "PreferNoSchedule"
+        ]
+
+
+def test_nodes_with_deep_health_checks_carry_no_taint(synthesize: Synthesize) -> None:
+    """HyperPod forbids any of ours beside them."""
+    checks = ["InstanceStress", "InstanceConnectivity"]
+    setting = f"cluster.instanceGroups.prefill.deepHealthChecks=[{', '.join(checks)}]"
+    group = groups(synthesize("prod", setting))["prefill"]
+    assert group["OnStartDeepHealthChecks"] == checks
+    assert "KubernetesConfig" not in group
 
 
 @pytest.mark.parametrize(
@@ -103,10 +113,8 @@ def test_nodes_carry_no_taints(prod: Synthesized) -> None:
         ("capacity", "spot", "CapacityRequirements", {"Spot": {}}),
         ("networkInterface", "efa-only", "NetworkInterface", {"InterfaceType": "efa-only"}),
         ("networkInterface", "efa", "NetworkInterface", {"InterfaceType": "efa"}),
-        ("deepHealthChecks", "[InstanceStress, InstanceConnectivity]", "OnStartDeepHealthChecks",
-         ["InstanceStress", "InstanceConnectivity"]),
     ],
-    ids=["volume", "training-plan", "spot", "efa-only", "efa", "deep-health-checks"],
+    ids=["volume", "training-plan", "spot", "efa-only", "efa"],
 )  # fmt: skip
 def test_settings_of_a_group_change_that_group(
     synthesize: Synthesize,
@@ -132,6 +140,7 @@ def test_what_a_group_does_not_ask_for_is_left_to_hyperpod(prod: Synthesized) ->
             "InstanceGroupName",
             "InstanceStorageConfigs",
             "InstanceType",
+            "KubernetesConfig",
             "LifeCycleConfig",
             "OverrideVpcConfig",
         }
