@@ -24,6 +24,9 @@ from stacks.base import EnvironmentStack
 from stacks.cluster import ClusterStack
 from stacks.platform import PlatformStack
 
+_LONGEST_WAIT_SECONDS = 50 * 60
+"""The waiter says what it waited for; its provider, after 55 minutes, only that it did."""
+
 
 class EndpointStack(EnvironmentStack):
     """Namespace, a look at the weights, the endpoint's objects, and the wait until it answers.
@@ -80,9 +83,9 @@ class EndpointStack(EnvironmentStack):
                 "Ready",
                 resource_type="Custom::DpdEndpointReady",
                 service_token=platform.waiter.service_token,
-                service_timeout=_timeout(endpoint.readiness.timeout),
                 properties={
                     **identity,
+                    "TimeoutSeconds": _timeout_seconds(endpoint),
                     "ManifestDigest": _digest(manifests),
                     "LogHint": f"see {_log_command(endpoint)}",
                 },
@@ -127,13 +130,13 @@ def _weights(environment: Environment, endpoint: AnyEndpoint) -> dict[str, str]:
     return {
         "Bucket": bucket,
         "Prefix": prefix,
-        "UploadCommand": f"aws s3 sync ./{prefix} s3://{bucket}/{prefix}/",
+        "UploadCommand": f'aws s3 sync ./{prefix} s3://{bucket}/{prefix}/ --exclude "original/*"',
     }
 
 
-def _timeout(seconds: float) -> cdk.Duration | None:
-    """Return how long CloudFormation waits; its own default is what ours is, too."""
-    return None if seconds == 3600 else cdk.Duration.seconds(int(seconds))
+def _timeout_seconds(endpoint: AnyEndpoint) -> str:
+    """Return a text, which is what CloudFormation would make of a number anyway."""
+    return str(int(min(endpoint.readiness.timeout, _LONGEST_WAIT_SECONDS)))
 
 
 def _digest(manifests: Mapping[str, object]) -> str:

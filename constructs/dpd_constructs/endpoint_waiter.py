@@ -113,7 +113,7 @@ class EndpointWaiter(Construct):
             on_event_handler=on_event,
             is_complete_handler=is_complete,
             query_interval=Duration.seconds(20),
-            # Less than CloudFormation's hour, so that what failed is said and not only how long.
+            # The outer bound: the function gives up after 50 minutes, and says what is missing.
             total_timeout=Duration.minutes(55),
         )
         acknowledge(self, _ACCEPTED)

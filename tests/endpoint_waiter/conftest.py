@@ -20,10 +20,12 @@ import pytest
 FOLDER = Path(__file__).resolve().parents[2] / "constructs/dpd_constructs/assets/endpoint_waiter"
 MODULES = (
     "failure",
+    "deadline",
     "eks_token",
     "kubernetes",
     "endpoint_config",
     "rollout",
+    "identity",
     "weights",
     "index",
 )

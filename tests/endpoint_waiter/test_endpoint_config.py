@@ -43,6 +43,13 @@ def _ready(waiter: Any, body: Any, *, code: int = 200) -> Any:
     return endpoint.ready_state(Api(waiter, code, body), log_hint=LOG)
 
 
+def _waits(waiter: Any, body: Any, *, code: int = 200) -> str:
+    """What it waits for, in words."""
+    with pytest.raises(waiter.failure.NotYet) as caught:
+        _ready(waiter, body, code=code)
+    return str(caught.value)
+
+
 def _gone(waiter: Any, body: Any, *, code: int = 200) -> Any:
     return waiter.endpoint_config.EndpointConfig("models", "llama").is_gone(Api(waiter, code, body))
 
@@ -81,7 +88,7 @@ def test_complete_is_ready(waiter: Any) -> None:
 @pytest.mark.parametrize("state", UNFINISHED)
 def test_unfinished_is_not_ready(waiter: Any, state: str) -> None:
     """Only one state is success, and only one failure."""
-    assert _ready(waiter, _resource({"state": state, "observedGeneration": 1})) is None
+    assert _waits(waiter, _resource({"state": state, "observedGeneration": 1})).startswith(state)
 
 
 def test_state_of_a_newer_operator_is_not_ready(
@@ -89,14 +96,14 @@ def test_state_of_a_newer_operator_is_not_ready(
 ) -> None:
     """It is waited out, and named in the log."""
     status = {"state": "DeploymentPaused", "observedGeneration": 1}
-    assert _ready(waiter, _resource(status)) is None
+    assert _waits(waiter, _resource(status)).startswith("DeploymentPaused")
     assert "DeploymentPaused" in caplog.text
 
 
 @pytest.mark.parametrize("status", [None, {}, {"observedGeneration": 1}, {"state": ""}])
 def test_no_state_is_not_ready(waiter: Any, status: Any) -> None:
     """The operator has not looked yet."""
-    assert _ready(waiter, _resource(status)) is None
+    assert "no state" in _waits(waiter, _resource(status))
 
 
 @pytest.mark.parametrize("state", ["DeploymentComplete", "DeploymentFailed"])
@@ -105,7 +112,10 @@ def test_verdict_on_an_earlier_spec_does_not_count(
     waiter: Any, state: str, observed: dict[str, Any]
 ) -> None:
     """After an update the status is at first the old one."""
-    assert _ready(waiter, _resource({"state": state, **observed}, generation=3)) is None
+    status = {"state": state, **observed, "deploymentStatus": {"message": "of the old one"}}
+    words = _waits(waiter, _resource(status, generation=3))
+    assert state not in words
+    assert "of the old one" not in words
 
 
 @pytest.mark.parametrize("state", ["DeploymentComplete", "DeploymentFailed"])
@@ -113,7 +123,7 @@ def test_outdated_announcement_does_not_count(waiter: Any, state: str) -> None:
     """The condition may lag behind the status that holds it."""
     conditions = [{"type": "Available", "reason": state, "observedGeneration": 2}]
     status = {"state": state, "observedGeneration": 3, "conditions": conditions}
-    assert _ready(waiter, _resource(status, generation=3)) is None
+    assert state not in _waits(waiter, _resource(status, generation=3))
 
 
 @pytest.mark.parametrize("observed", [{}, {"observedGeneration": 3}])
@@ -153,6 +163,20 @@ def test_failure_is_in_the_operators_words(waiter: Any) -> None:
     )
 
 
+@pytest.mark.parametrize("state", ["DeploymentPending", "DeploymentInProgress"])
+def test_waiting_is_in_the_operators_words(waiter: Any, state: str) -> None:
+    """The state and what was said of this version, and nothing of an earlier one."""
+    status = {
+        "state": state,
+        "observedGeneration": 2,
+        "conditions": [
+            {"reason": "Old", "message": "left from the first try", "observedGeneration": 1},
+            {"reason": "Pods", "message": "0/2 nodes have 8 GPUs", "observedGeneration": 2},
+        ],
+    }
+    assert _waits(waiter, _resource(status, generation=2)) == f"{state}: 0/2 nodes have 8 GPUs"
+
+
 def test_failure_without_words_says_so(waiter: Any) -> None:
     """The log is then all there is."""
     status = {"state": "DeploymentFailed", "observedGeneration": 1}
@@ -162,7 +186,7 @@ def test_failure_without_words_says_so(waiter: Any) -> None:
 
 def test_absence_is_not_ready(waiter: Any) -> None:
     """The API may lag behind kubectl."""
-    assert _ready(waiter, None, code=404) is None
+    assert _waits(waiter, None, code=404) == "it is not there"
 
 
 def test_forbidden_look_fails(waiter: Any) -> None:

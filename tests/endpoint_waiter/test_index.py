@@ -33,6 +33,7 @@ def _event(request_type: str, resource_type: str, **properties: str) -> dict[str
             "Bucket": "weights",
             "Prefix": "models/llama",
             "UploadCommand": "dpd upload",
+            "TimeoutSeconds": "3000",
             "ManifestDigest": "0" * 64,
             "LogHint": "see the log",
         }
@@ -40,6 +41,8 @@ def _event(request_type: str, resource_type: str, **properties: str) -> dict[str
     }
     if request_type != "Create":
         event["PhysicalResourceId"] = IDS.get(resource_type, "")
+    if request_type == "Update":
+        event["OldResourceProperties"] = dict(event["ResourceProperties"])
     return event
 
 
@@ -73,11 +76,21 @@ def test_weights_are_looked_for_at_once(waiter: Any, request_type: str) -> None:
     assert waiter.index.is_complete(event, None, api=_nobody) == {"IsComplete": True}
 
 
+def test_endpoint_does_not_move(waiter: Any) -> None:
+    """Which is said before anything is asked; whatever was deployed can be deleted."""
+    event = _event("Update", WEIGHTS, Namespace="elsewhere")
+    with pytest.raises(waiter.failure.Failure, match=r"cannot change from .* in place"):
+        waiter.index.on_event(event, None, s3=_nobody)
+    answer = waiter.index.on_event(event | {"RequestType": "Delete"}, None, s3=_nobody)
+    assert answer == {"PhysicalResourceId": IDS[WEIGHTS]}
+
+
 @pytest.mark.parametrize("request_type", ["Create", "Update"])
 def test_readiness_begins_without_a_look(waiter: Any, request_type: str) -> None:
     """Looking is `is_complete`'s work."""
-    answer = waiter.index.on_event(_event(request_type, READY), None, s3=_nobody)
-    assert answer == {"PhysicalResourceId": IDS[READY]}
+    event = _event(request_type, READY)
+    answer = waiter.index.on_event(event, None, s3=_nobody, now=lambda: 1234.5)
+    assert answer == {"PhysicalResourceId": IDS[READY], "Data": {"StartedAt": "1234"}}
 
 
 @pytest.mark.parametrize("resource_type", [WEIGHTS, READY])
@@ -114,6 +127,37 @@ def test_unfinished_comes_without_data(
     api_server.answer(status)
     answer = waiter.index.is_complete(_event("Create", READY), None, api=api)
     assert answer == {"IsComplete": False}
+
+
+@pytest.mark.parametrize("deployments", [[], ["llama-decode"]])
+@pytest.mark.parametrize(
+    ("status", "reason"), [(200, "not looked|no state"), (404, "not there"), (503, "answered 503")]
+)
+def test_wait_that_is_over_fails(
+    waiter: Any, api: Any, api_server: ApiServer, status: int, reason: str, deployments: list[str]
+) -> None:
+    """From one entry point to the other as the provider hands it on; not a second early."""
+    clock = [1000.0]
+    event = _event("Create", READY, TimeoutSeconds="600")
+    event["ResourceProperties"] |= {"Deployments": deployments} if deployments else {}
+    event |= waiter.index.on_event(event, None, now=lambda: clock[0])
+    api_server.answer(status, {"metadata": {"generation": 1}, "spec": {}})
+    for clock[0] in (1000.0, 1599.9):
+        answer = waiter.index.is_complete(event, None, api=api, now=lambda: clock[0])
+        assert answer == {"IsComplete": False}
+    clock[0] = 1600.0
+    line = rf"models/llama.* is not ready after 10 minutes: .*{reason}.*; see the log$"
+    with pytest.raises(waiter.failure.Failure, match=line):
+        waiter.index.is_complete(event, None, api=api, now=lambda: clock[0])
+
+
+def test_endpoint_that_answers_late_is_complete(
+    waiter: Any, api: Any, api_server: ApiServer
+) -> None:
+    """The look comes before the clock."""
+    api_server.answer(200, COMPLETE)
+    event = _event("Create", READY) | {"Data": {"StartedAt": "0"}}
+    assert waiter.index.is_complete(event, None, api=api, now=lambda: 1e9)["IsComplete"] is True
 
 
 @pytest.mark.parametrize(("status", "word"), [(401, "access entry"), (403, "Role with get")])

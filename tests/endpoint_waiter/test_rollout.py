@@ -42,6 +42,13 @@ def ready(waiter: Any, **answers: Any) -> Any:
     return rollout.ready_state(Api(waiter, rename(answers)), log_hint=HINT)
 
 
+def waits(waiter: Any, **answers: Any) -> str:
+    """What is waited for, in words."""
+    with pytest.raises(waiter.failure.NotYet) as caught:
+        ready(waiter, **answers)
+    return str(caught.value)
+
+
 def rename(answers: Mapping[str, Any]) -> dict[str, Any]:
     """Keyword arguments have no hyphens."""
     return {name.replace("_", "-"): answer for name, answer in answers.items()}
@@ -72,12 +79,35 @@ def test_all_complete_is_ready(waiter: Any) -> None:
 )
 def test_one_unfinished_is_not_ready(waiter: Any, name: str, body: Any) -> None:
     """Whichever it is: new pods, old pods, available pods, or the controller are missing."""
-    assert ready(waiter, **{name: (200, body)}) is None
+    words = waits(waiter, **{name: (200, body)})
+    assert words.startswith(f"{name.replace('_', '-')}: ")
+    assert words.count(": ") == 1
 
 
 def test_one_that_is_not_there_yet_is_not_ready(waiter: Any) -> None:
     """CloudFormation may look early."""
-    assert ready(waiter, llama_decode=(404, {})) is None
+    assert waits(waiter, llama_decode=(404, {})) == "llama-decode: not there"
+
+
+def test_all_that_is_missing_is_said(waiter: Any) -> None:
+    """Every number before any message, and no message of a version or a Deployment that is done."""
+    unavailable = {"type": "Available", "message": "no minimum availability"}
+    quota = {"type": "ReplicaFailure", "message": "exceeded quota: gpus"}
+    conditions = [unavailable, quota, {"type": "Progressing", "message": ""}]
+    slow = {**DONE, "availableReplicas": 0, "conditions": conditions}
+    done = {**DONE, "conditions": [{"type": "Available", "message": "it is available"}]}
+    late = {**slow, "conditions": [{"type": "Available", "message": "of an earlier version"}]}
+    words = waits(
+        waiter,
+        llama_prefill=(200, deployment(slow)),
+        llama_decode=(200, deployment({**slow, "availableReplicas": 1})),
+        llama_router=(200, deployment(done)),
+    )
+    assert words == (
+        "llama-prefill: 0 of 2 pods are available, llama-decode: 1 of 2 pods are available"
+        " | no minimum availability | exceeded quota: gpus"
+    )
+    assert "earlier" not in waits(waiter, llama_decode=(200, deployment(late, generation=2)))
 
 
 def test_none_wanted_is_complete(waiter: Any) -> None:
@@ -96,7 +126,7 @@ def test_no_progress_in_time_fails(waiter: Any) -> None:
 def test_progress_of_an_earlier_version_says_nothing(waiter: Any) -> None:
     """An update that repairs a stuck rollout must not fail because it was stuck."""
     body = deployment({"observedGeneration": 1, "conditions": [STUCK]}, generation=2)
-    assert ready(waiter, llama_decode=(200, body)) is None
+    assert "not looked" in waits(waiter, llama_decode=(200, body))
 
 
 def test_missing_permission_is_said(waiter: Any) -> None:

@@ -58,7 +58,8 @@ def test_weights_are_looked_for_where_the_resource_points(shipped: Synthesized) 
     bucket, prefix = weights["Bucket"], weights["Prefix"]
     assert bucket == source["s3Storage"]["bucketName"] == model_bucket(shipped.environment)
     assert prefix == source["modelLocation"]
-    assert f"s3://{bucket}/{prefix}/" in weights["UploadCommand"]
+    assert f"s3://{bucket}/{prefix}/ " in weights["UploadCommand"]
+    assert weights["UploadCommand"].endswith('--exclude "original/*"')
     assert shipped["foundation"].of_type("AWS::S3::Bucket", BucketName=bucket)
 
 
@@ -115,9 +116,20 @@ def test_wait_begins_anew_with_every_change(synthesize: Synthesize, prod: Synthe
 
 @pytest.mark.parametrize(("given", "seconds"), [("20m", 1200), ("90s", 90)])
 def test_wait_ends_when_the_file_says(synthesize: Synthesize, given: str, seconds: int) -> None:
-    """Not only CloudFormation's hour."""
-    made = endpoint(synthesize("prod", f"endpoints.chat.readiness.timeout={given}"))
-    assert int(made.properties(READY)["ServiceTimeout"]) == seconds
+    """Only the waiter ends it: CloudFormation would end it without words."""
+    ready = endpoint(synthesize("prod", f"endpoints.chat.readiness.timeout={given}"))
+    assert ready.properties(READY)["TimeoutSeconds"] == str(seconds)
+    assert "ServiceTimeout" not in ready.properties(READY)
+
+
+def test_waiter_ends_the_wait_before_its_provider(prod: Synthesized) -> None:
+    """Whose timeout has no words; one look and a round of the state machine fit in between."""
+    longest = int(endpoint(prod).properties(READY)["TimeoutSeconds"])
+    (machine,) = prod["platform"].of_type("AWS::StepFunctions::StateMachine").values()
+    definition = json.loads(text(machine["Properties"]["DefinitionString"]))
+    (retry,) = definition["States"]["framework-isComplete-task"]["Retry"]
+    rounds_seconds = retry["IntervalSeconds"] * retry["MaxAttempts"]
+    assert longest + 60 + retry["IntervalSeconds"] <= rounds_seconds
 
 
 def test_wait_can_be_switched_off(synthesize: Synthesize, prod: Synthesized) -> None:

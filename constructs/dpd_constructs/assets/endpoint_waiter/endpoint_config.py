@@ -7,7 +7,7 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote
 
-from failure import Failure
+from failure import Failure, NotYet
 from kubernetes import KubernetesApi
 
 COMPLETE = "DeploymentComplete"
@@ -45,10 +45,11 @@ class EndpointConfig:
     def __str__(self) -> str:
         return f"InferenceEndpointConfig {self.namespace}/{self.name}"
 
-    def ready_state(self, api: KubernetesApi, *, log_hint: str) -> str | None:
-        """Return the state once the endpoint answers, None while it does not yet.
+    def ready_state(self, api: KubernetesApi, *, log_hint: str) -> str:
+        """Return the state once the endpoint answers.
 
         Raises:
+            NotYet: It does not answer yet: the state, and the operator's own words.
             Failure: The operator gave up, in its own words; or we may not look.
             Unavailable: The API server cannot answer at the moment.
         """
@@ -60,8 +61,7 @@ class EndpointConfig:
                 f"in namespace {self.namespace}",
             )
         if answer.status == HTTPStatus.NOT_FOUND:
-            _LOGGER.info("%s is not there yet", self)
-            return None
+            raise NotYet("it is not there")
         state = _current_state(answer.body)
         if state == FAILED:
             raise Failure(f"{self} failed: {_operator_words(answer.body)}", remedy=log_hint)
@@ -69,8 +69,7 @@ class EndpointConfig:
             return state
         if state is not None and state not in UNFINISHED:
             _LOGGER.warning("%s is in a state newer than this function: %s", self, state)
-        _LOGGER.info("%s: %s", self, state or "the operator has not looked at it yet")
-        return None
+        raise NotYet(f"{state or 'no state of this version'}: {_operator_words(answer.body)}")
 
     def is_gone(self, api: KubernetesApi) -> bool:
         """Return whether the operator's finalizers are done and the object no longer exists.
@@ -112,8 +111,7 @@ def _current_state(resource: Mapping[str, Any]) -> str | None:
     status = resource.get("status") or {}
     generation = resource["metadata"]["generation"]
     state: str | None = status.get("state")
-    # What bears no number was written for the first generation at least.
-    if not state or (status.get("observedGeneration") or 1) < generation:
+    if not state or _is_of_earlier_spec(status, generation):
         return None
     announcements = [c for c in _conditions(status) if c.get("reason") == state]
     if any(_is_outdated(condition, generation) for condition in announcements):
@@ -127,7 +125,8 @@ def _operator_words(resource: Mapping[str, Any]) -> str:
     generation = resource["metadata"]["generation"]
     conditions = [c for c in _conditions(status) if not _is_outdated(c, generation)]
     conditions.sort(key=lambda condition: condition.get("reason") != status.get("state"))
-    deployment = status.get("deploymentStatus") or {}
+    current = {} if _is_of_earlier_spec(status, generation) else status
+    deployment = current.get("deploymentStatus") or {}
     messages = [*(c.get("message") for c in conditions), deployment.get("message")]
     one_liners = dict.fromkeys(" ".join(message.split()) for message in messages if message)
     return " | ".join(filter(None, one_liners)) or "the operator gave no message"
@@ -135,6 +134,11 @@ def _operator_words(resource: Mapping[str, Any]) -> str:
 
 def _conditions(status: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     return status.get("conditions") or []
+
+
+def _is_of_earlier_spec(status: Mapping[str, Any], generation: int) -> bool:
+    # What bears no number was written for the first generation at least.
+    return int(status.get("observedGeneration") or 1) < generation
 
 
 def _is_outdated(condition: Mapping[str, Any], generation: int) -> bool:

@@ -10,14 +10,15 @@ Both run behind `aws_cdk.custom_resources.Provider`, which calls `is_complete` a
 
 import logging
 import os
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from deadline import require_time_left, start
 from eks_token import eks_token
-from endpoint_config import EndpointConfig
-from failure import Failure
-from kubernetes import KubernetesApi, Unavailable
-from rollout import Rollout
+from failure import Failure, NotYet
+from identity import named_endpoint, physical_id, require_same_endpoint
+from kubernetes import KubernetesApi
 from weights import require_weights
 
 MODEL_WEIGHTS = "Custom::DpdModelWeights"
@@ -50,37 +51,50 @@ def kubernetes_api(environment: Mapping[str, str] = os.environ) -> KubernetesApi
 
 
 def on_event(
-    event: Mapping[str, Any], _context: object, *, s3: Callable[[], Any] = s3_client
+    event: Mapping[str, Any],
+    _context: object,
+    *,
+    s3: Callable[[], Any] = s3_client,
+    now: Callable[[], float] = time.time,
 ) -> dict[str, Any]:
-    """Begin: name the resource, and refuse an endpoint whose weights are not there.
+    """Begin: name the resource, and refuse what cannot end well before it costs anything.
 
     Raises:
-        Failure: What is missing, and the command that uploads it.
+        Failure: The endpoint would leave an old one behind; or what of its weights is missing,
+            and the command that uploads it.
     """
     suffix = _ID_SUFFIX[_resource_type(event)]
     if event["RequestType"] == "Delete":
         return {"PhysicalResourceId": event["PhysicalResourceId"]}
     properties = event["ResourceProperties"]
-    if event["ResourceType"] == MODEL_WEIGHTS:
-        require_weights(
-            s3(),
-            bucket=properties["Bucket"],
-            prefix=properties["Prefix"],
-            upload_command=properties["UploadCommand"],
-        )
-    return {"PhysicalResourceId": f"{properties['Namespace']}/{properties['Name']}/{suffix}"}
+    id_ = physical_id(properties, suffix=suffix)
+    if event["ResourceType"] == ENDPOINT_READY:
+        return {"PhysicalResourceId": id_, "Data": start(now())}
+    if event["RequestType"] == "Update":
+        require_same_endpoint(event, id_)
+    require_weights(
+        s3(),
+        bucket=properties["Bucket"],
+        prefix=properties["Prefix"],
+        upload_command=properties["UploadCommand"],
+    )
+    return {"PhysicalResourceId": id_}
 
 
 def is_complete(
-    event: Mapping[str, Any], _context: object, *, api: Callable[[], KubernetesApi] = kubernetes_api
+    event: Mapping[str, Any],
+    _context: object,
+    *,
+    api: Callable[[], KubernetesApi] = kubernetes_api,
+    now: Callable[[], float] = time.time,
 ) -> dict[str, Any]:
     """Look once whether what was begun is done.
 
     Raises:
-        Failure: It will never be done.
+        Failure: It will never be done, or is not in time.
     """
     properties = event["ResourceProperties"]
-    endpoint = _endpoint(properties)
+    endpoint = named_endpoint(properties)
     deleting = event["RequestType"] == "Delete"
     try:
         if _resource_type(event) == MODEL_WEIGHTS:
@@ -88,17 +102,13 @@ def is_complete(
         if deleting:
             return {"IsComplete": True}
         state = endpoint.ready_state(api(), log_hint=properties["LogHint"])
-    except Unavailable as error:
-        _LOGGER.warning("%s: %s; will ask again", endpoint, error)
+    except NotYet as reason:
+        _LOGGER.info("%s: %s; will ask again", endpoint, reason)
+        if not deleting:
+            require_time_left(event, reason, endpoint=endpoint, now_seconds=now())
+        # The provider refuses Data here, and keeps that of on_event.
         return {"IsComplete": False}
-    # The provider refuses Data together with IsComplete=False.
-    return {"IsComplete": True, "Data": {"State": state}} if state else {"IsComplete": False}
-
-
-def _endpoint(properties: Mapping[str, Any]) -> EndpointConfig | Rollout:
-    if deployments := properties.get("Deployments"):
-        return Rollout(properties["Namespace"], tuple(deployments))
-    return EndpointConfig(properties["Namespace"], properties["Name"])
+    return {"IsComplete": True, "Data": {"State": state}}
 
 
 def _resource_type(event: Mapping[str, Any]) -> str:

@@ -10,12 +10,12 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
 
-from failure import Failure
+from failure import Failure, NotYet
 
 _TIMEOUT_SECONDS = 10.0
 
 
-class Unavailable(Exception):  # noqa: N818 - a state of the API server, not a fault of ours
+class Unavailable(NotYet):
     """The API server cannot answer at the moment; asking again later may help."""
 
 
