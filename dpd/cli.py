@@ -28,9 +28,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         gc.disable()
     words = list(sys.argv[1:] if argv is None else argv)
     try:
-        arguments = _parser(words).parse_args(words)
-        status: int = arguments.run(arguments)
-        sys.stdout.flush()
+        try:
+            arguments = _parser(words).parse_args(words)
+            status: int = arguments.run(arguments)
+        finally:  # also after `--help`, which ends in SystemExit
+            if sys.stdout:
+                sys.stdout.flush()
         return status
     except UserError as error:
         for line in error.lines:
@@ -40,9 +43,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("interrupted", file=sys.stderr)
         return 130
     except BrokenPipeError:
-        # Whoever read the output has gone; what is left in the buffer must not be tried again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _forget_output()  # Whoever read it has gone.
         return 141
+    except OSError as error:
+        _forget_output()
+        what = "the output" if error.filename is None else error.filename
+        print(f"error: {what}: cannot be written or read: {error.strerror}", file=sys.stderr)
+        return 2
+
+
+def _forget_output() -> None:
+    """Drop what is left in the buffer if it cannot be written, or Python tries again at its end."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 class _Parser(argparse.ArgumentParser):
@@ -75,6 +90,7 @@ class _Parser(argparse.ArgumentParser):
 def _parser(words: Sequence[str]) -> _Parser:
     parser = _Parser(prog="dpd", description="Disaggregated serving on SageMaker HyperPod.")
     parser.add_argument("--version", action=_Version)
+    parser.set_defaults(errors_in=errors_in)
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
     # A command's module is imported when it is called, all of them only for the list of commands.
     called = next((word for word in words if word in _MODULES), None)
@@ -82,6 +98,18 @@ def _parser(words: Sequence[str]) -> _Parser:
     for name in modules:
         import_module(name).add_parser(commands)
     return parser
+
+
+def errors_in(raw: bytes, name: str) -> dict[tuple[str, str], str]:
+    """Return the errors in a file's content, by rule and path.
+
+    For the planner, which lies below the rules and so does not know them.
+    """
+    from dpd.rules.check import check_text
+    from dpd.rules.finding import Severity
+
+    found = check_text(raw, name=name)
+    return {(each.rule, each.path): str(each) for each in found if each.severity is Severity.ERROR}
 
 
 class _Version(argparse.Action):

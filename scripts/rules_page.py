@@ -11,7 +11,7 @@ import yaml
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from dpd.rules.catalogue import all_rules  # noqa: E402 - found under the folder just added
+from dpd.rules.check import all_rules  # noqa: E402 - found under the folder just added
 from dpd.rules.rule import Rule  # noqa: E402
 
 PAGE = ROOT / "docs/rules.md"

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dpd.cli import main
-from dpd.rules.catalogue import all_rules
+from dpd.rules.check import all_rules
 
 ROOT = Path(__file__).parents[1]
 FILES = ROOT / "tests/rules/files"
@@ -42,11 +43,9 @@ def test_exit_status_tells_how_bad_it_is(bad: Path, capsys: pytest.CaptureFixtur
 def test_text_is_one_line_for_each_finding(bad: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["check", str(bad)])
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith(
-        f"{bad}:16: warning DPD703: spec.loadBalancer.healthCheckPath: given"
-    )
+    assert lines[0].startswith(f"{bad}:16: note DPD703: spec.loadBalancer.healthCheckPath: given")
     assert lines[1].startswith(f"{bad}:21: error DPD701: spec.pdSpec.routingThreshold: given 20000")
-    assert lines[2] == "1 error, 1 warning in 1 file"
+    assert lines[2] == "1 error, 1 note in 1 file"
 
 
 def test_json_is_a_list_of_findings(bad: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -142,6 +141,42 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
     command = f"{sys.executable} -m dpd rules | true"
     done = subprocess.run(command, shell=True, cwd=ROOT, capture_output=True, check=False)
     assert done.stderr == b""
+
+
+@pytest.mark.parametrize(
+    "words", [["rules"], ["--help"], ["plan", "--help"], ["check", str(GOOD)]], ids=" ".join
+)
+def test_a_full_device_is_one_line(words: list[str]) -> None:
+    """Also when Python would only find it at its very end."""
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full here")
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONUNBUFFERED"}
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "dpd", *words],
+            cwd=ROOT,
+            env=environment,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    assert done.returncode == 2
+    said = b"error: the output: cannot be written or read: No space left on device\n"
+    assert done.stderr == said
+
+
+def test_any_file_that_fails_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever a command forgot to think of."""
+
+    def failing(_: object) -> int:
+        raise OSError(5, "Input/output error", "disk.yaml")
+
+    monkeypatch.setattr("dpd.rules.command.run_rules", failing)
+    assert main(["rules"]) == 2
+    error = "error: disk.yaml: cannot be written or read: Input/output error\n"
+    assert capsys.readouterr().err == error
 
 
 def test_an_interrupt_is_no_traceback(

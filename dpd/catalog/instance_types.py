@@ -1,6 +1,7 @@
 """The five instance types that support disaggregated serving."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from functools import cache
 
 from dpd.catalog.data import Fact, read
@@ -44,6 +45,16 @@ class InstanceType(Fact):
 def instance_types() -> Mapping[str, InstanceType]:
     """Return the supported instance types by name."""
     return {entry["name"]: InstanceType.model_validate(entry) for entry in read("instance_types")}
+
+
+def same_family(given: str, names: Iterable[str]) -> list[str]:
+    """Return the names of the family of `given`: `ml.p5.48xlarge` for `p5.24xlarge`, not for P4."""
+    return [name for name in names if _family(name) == _family(given)]
+
+
+def _family(name: str) -> str:
+    found = re.match(r"(?:ml\.)?([a-z]+[0-9]+)", name.casefold())
+    return found[1] if found else ""
 
 
 @cache

@@ -34,6 +34,8 @@ class ModelArchitecture(Fact):
     active_parameters: int
     """Parameters used per token: fewer than `parameters` for a mixture of experts."""
     max_context_tokens: int
+    quantization: str | None = None
+    """How the published weights are quantized; none where they are bfloat16 like activations."""
     source: str
 
     @model_validator(mode="after")

@@ -13,17 +13,18 @@ from dpd.catalog import (
     model_architectures,
     worker_images,
 )
-from dpd.config.capacity import Group, node_count, node_type, required_nodes
+from dpd.catalog.instance_types import same_family
+from dpd.config.capacity import Group, node_count, node_room, node_type, required_nodes
 from dpd.config.cluster import InstanceGroup
 from dpd.config.endpoint import AnyEndpoint
 from dpd.config.environment import Environment
 from dpd.config.naming import OPERATOR_NAMESPACE, availability_zone_prefix, routing_service
 from dpd.config.network import Subnet
+from dpd.config.problem import Kind, Problem, choice
 from dpd.config.self_managed_consistency import self_managed_problems
 from dpd.config.source import KeyPath
-from dpd.errors import shown, suggestion
-
-Problem = tuple[KeyPath, str]
+from dpd.config.units import bytes_text
+from dpd.errors import nearest, shown
 
 _RESERVED_NAMESPACES = {
     "default",
@@ -58,9 +59,10 @@ def _duplicates(environment: Environment) -> Iterator[Problem]:
         yield from _repeated(("cluster", key), group_names)
     for index, name in enumerate(groups["nodeGroups"]):
         if name in groups["instanceGroups"]:
-            yield (
+            yield Problem(
                 ("cluster", "nodeGroups", index, "name"),
-                f"given {name!r}, the name of an instance group; allowed: each name once",
+                f"given {name!r}, the name of an instance group",
+                "each name once",
             )
     yield from _repeated(("models",), (model.name for model in environment.models))
     yield from _repeated(("endpoints",), (endpoint.name for endpoint in environment.endpoints))
@@ -68,9 +70,10 @@ def _duplicates(environment: Environment) -> Iterator[Problem]:
     for index, endpoint in enumerate(environment.endpoints):
         namespace = endpoint.resolved_namespace
         if namespace in taken and endpoint.name not in names:
-            yield (
+            yield Problem(
                 ("endpoints", index, "namespace"),
-                f"given {namespace!r}, which is taken; allowed: a namespace for each endpoint",
+                f"given {namespace!r}, which is taken",
+                "a namespace for each endpoint",
             )
         taken.add(namespace)
         names.add(endpoint.name)
@@ -81,7 +84,7 @@ def _repeated(path: KeyPath, names: Iterable[str]) -> Iterator[Problem]:
     for index, name in enumerate(names):
         seen[name] += 1
         if seen[name] > 1:
-            yield (*path, index, "name"), f"given {name!r} a second time; allowed: each name once"
+            yield Problem((*path, index, "name"), f"given {name!r} a second time", "each name once")
 
 
 def _group_names(environment: Environment) -> dict[str, list[str]]:
@@ -95,21 +98,14 @@ def _group_names(environment: Environment) -> dict[str, list[str]]:
 def _references(environment: Environment) -> Iterator[Problem]:
     models = [model.name for model in environment.models]
     for index, group in enumerate(environment.cluster.instance_groups):
-        yield from _unknown(
-            ("cluster", "instanceGroups", index, "instanceType"),
-            group.instance_type,
-            instance_types(),
-            "instance type for disaggregated serving",
-        )
+        path = ("cluster", "instanceGroups", index, "instanceType")
+        yield from _unknown_type(path, group.instance_type, instance_types(), "instance type")
     for index, nodes in enumerate(environment.cluster.node_groups):
-        yield from _unknown(
-            ("cluster", "nodeGroups", index, "instanceType"),
-            nodes.instance_type,
-            ec2_instance_types(),
-            "EC2 instance type for disaggregated serving",
-        )
+        path = ("cluster", "nodeGroups", index, "instanceType")
+        types = ec2_instance_types()
+        yield from _unknown_type(path, nodes.instance_type, types, "EC2 instance type")
     if not (environment.cluster.instance_groups or environment.cluster.node_groups):
-        yield ("cluster", "instanceGroups"), "given none; allowed: one or more, or nodeGroups"
+        yield Problem(("cluster", "instanceGroups"), "given none", "one or more, or nodeGroups")
     for index, model in enumerate(environment.models):
         yield from _unknown(
             ("models", index, "architecture"),
@@ -133,10 +129,10 @@ def _placement(environment: Environment, here: KeyPath, endpoint: AnyEndpoint) -
     for role, workers in endpoint.roles.items():
         path, given = (*here, role, "instanceGroup"), workers.instance_group
         if endpoint.runtime == "operator" and given in names["nodeGroups"]:
-            yield (
+            yield Problem(
                 path,
-                f"given {given!r}, a node group without HyperPod; allowed with runtime operator: "
-                f"{', '.join(names['instanceGroups']) or 'none'}",
+                f"given {given!r}, a node group without HyperPod",
+                f"{', '.join(names['instanceGroups']) or 'none'} with runtime operator",
             )
             continue
         groups = [*names["instanceGroups"], *names["nodeGroups"]]
@@ -147,27 +143,45 @@ def _image(path: KeyPath, given: str) -> Iterator[Problem]:
     if not {"/", ":"} & set(given):
         yield from _unknown(path, given, worker_images(), "worker image in the catalog")
     elif not _IMAGE_REFERENCE.fullmatch(given):
-        yield path, f"given {shown(given)}; allowed: repository:tag or repository@sha256:digest"
+        yield Problem(path, f"given {shown(given)}", "repository:tag or repository@sha256:digest")
 
 
-def _unknown(path: KeyPath, given: str, allowed: Iterable[str], what: str) -> Iterator[Problem]:
-    names = list(allowed)
+def _unknown(
+    path: KeyPath, given: str, known: Iterable[str], what: str, kind: Kind = Kind.UNRESOLVED
+) -> Iterator[Problem]:
+    names = list(known)
     if given not in names:
-        yield path, f"given {shown(given)}, which is no {what}; {suggestion(given, names)}"
+        allowed, fix = choice(given, names)
+        yield Problem(path, f"given {shown(given)}, which is no {what}", allowed, fix, kind)
+
+
+def _unknown_type(path: KeyPath, given: str, known: Iterable[str], what: str) -> Iterator[Problem]:
+    names = list(known)
+    if given not in names:
+        near = nearest(given, same_family(given, names))
+        yield Problem(
+            path,
+            f"given {shown(given)}, which is no {what} for disaggregated serving",
+            "" if near else ", ".join(names),
+            f"did you mean {near!r}?" if near else "",
+            Kind.INSTANCE_TYPE,
+        )
 
 
 def _region(environment: Environment) -> Iterator[Problem]:
     known = health_monitoring_agent_accounts()
     if environment.region not in known:
-        yield from _unknown(("region",), environment.region, known, "region with HyperPod images")
+        what = "region with HyperPod images"
+        yield from _unknown(("region",), environment.region, known, what, Kind.NETWORK)
         return
     prefix = f"{availability_zone_prefix(environment.region)}-az"
     for path, subnet in _subnets(environment):
         if not subnet.availability_zone_id.startswith(prefix):
-            yield (
+            yield Problem(
                 (*path, "availabilityZoneId"),
-                f"given {subnet.availability_zone_id!r}; "
-                f"allowed in {environment.region}: {prefix}1, {prefix}2, ...",
+                f"given {subnet.availability_zone_id!r}",
+                f"{prefix}1, {prefix}2, ... in {environment.region}",
+                kind=Kind.NETWORK,
             )
 
 
@@ -175,14 +189,16 @@ def _names(environment: Environment) -> Iterator[Problem]:
     for index, endpoint in enumerate(environment.endpoints):
         service = routing_service(endpoint)
         if endpoint.routing is not None and len(service) > _MAX_SERVICE_NAME:
-            yield (
+            yield Problem(
                 ("endpoints", index, "name"),
-                f"given {endpoint.name!r}, which makes {service} of {len(service)} characters; "
-                f"allowed: {_MAX_SERVICE_NAME} in a Service; shorten the name or the namespace",
+                f"given {endpoint.name!r}, which makes {service} of {len(service)} characters",
+                f"{_MAX_SERVICE_NAME} in a Service",
+                "shorten the name or the namespace",
+                Kind.TOO_LONG_NAME,
             )
     for key in environment.tags:
         if key.lower().startswith("aws:"):
-            yield ("tags", key), f"given {key!r}; allowed: keys that do not begin with aws:"
+            yield Problem(("tags", key), f"given {key!r}", "keys that do not begin with aws:")
 
 
 def _network(environment: Environment) -> Iterator[Problem]:
@@ -190,21 +206,26 @@ def _network(environment: Environment) -> Iterator[Problem]:
     blocks = [(("network", "vpcCidr"), vpc), *(((*path, "cidr"), s.cidr) for path, s in subnets)]
     for path, block in blocks:
         if not 16 <= block.prefixlen <= 28:
-            yield path, f"given {block}; allowed: blocks from /16 to /28"
+            yield Problem(path, f"given {block}", "blocks from /16 to /28", kind=Kind.NETWORK)
     for (_, first), (path, second) in combinations(blocks[1:], 2):
         if first.overlaps(second):
-            yield path, f"given {second}, which overlaps {first}; allowed: a block of its own"
+            given = f"given {second}, which overlaps {first}"
+            yield Problem(path, given, "a block of its own", kind=Kind.NETWORK)
     for path, block in blocks[1:]:
         inside, is_gpu = block.subnet_of(vpc), path[1] == "gpuSubnet"
         if is_gpu and not inside and block.overlaps(vpc):
-            yield path, f"given {block}; allowed: inside or outside vpcCidr {vpc}, not across"
+            allowed = f"inside or outside vpcCidr {vpc}, not across"
+            yield Problem(path, f"given {block}", allowed, kind=Kind.NETWORK)
         if not is_gpu and not inside:
-            yield path, f"given {block}; allowed: a block inside vpcCidr {vpc}"
+            allowed = f"a block inside vpcCidr {vpc}"
+            yield Problem(path, f"given {block}", allowed, kind=Kind.NETWORK)
     zones = [subnet.availability_zone_id for subnet in environment.network.system_subnets]
     if zones[0] == zones[1]:
-        yield (
+        yield Problem(
             ("network", "systemSubnets", 1, "availabilityZoneId"),
-            f"given {zones[1]!r} twice; allowed: two zones, as EKS requires",
+            f"given {zones[1]!r} twice",
+            "two zones, as EKS requires",
+            kind=Kind.NETWORK,
         )
 
 
@@ -224,25 +245,28 @@ def _capacity(environment: Environment) -> Iterator[Problem]:
     }
     for key, groups in kinds.items():
         for index, group in enumerate(groups):
-            needed = required_nodes(environment, group)
+            needed, room = required_nodes(environment, group), node_room(group)
             if group.count is not None and group.count < needed:
                 leave_out = "leave it out, " if key == "instanceGroups" else ""
-                yield (
+                yield Problem(
                     ("cluster", key, index, "count"),
-                    f"given {group.count}, but its workers need {needed} nodes of "
-                    f"{node_type(group).gpu_count} GPUs; raise count to {needed}, {leave_out}"
-                    "or lower replicas",
+                    f"given {group.count}, but its workers need {needed} nodes of {room.gpus} GPUs "
+                    f"with room for {room.cpus} vCPUs and {bytes_text(room.memory)}",
+                    fix=f"raise count to {needed}, {leave_out}or lower replicas",
+                    kind=Kind.TOO_FEW_NODES,
                 )
     addresses = sum(
         node_count(environment, group) * _addresses_per_node(group)
         for group in cluster.instance_groups
     )
-    room = environment.network.gpu_subnet.cidr.num_addresses - 5
-    if addresses > room:
-        yield (
+    free = environment.network.gpu_subnet.cidr.num_addresses - 5
+    if addresses > free:
+        yield Problem(
             ("network", "gpuSubnet", "cidr"),
-            f"given {environment.network.gpu_subnet.cidr} with {room} addresses, but its nodes "
-            f"take {addresses}; use a larger block",
+            f"given {environment.network.gpu_subnet.cidr} with {free} addresses, but its nodes "
+            f"take {addresses}",
+            fix="use a larger block",
+            kind=Kind.NETWORK,
         )
 
 

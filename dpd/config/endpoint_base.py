@@ -10,6 +10,10 @@ from dpd.config.units import Bytes, Seconds, byte_range, second_range
 EnvironmentVariableName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 Args = Annotated[tuple[str, ...], Field(strict=False)]
 
+_CPUS_PER_GPU = 12
+_MEMORY_PER_GPU = 128 * 2**30
+"""An eighth of the 96 vCPUs and 1024 GiB that AWS's example gives a worker of eight GPUs."""
+
 
 def _integer(value: Any) -> Any:
     if type(value) is not int:  # A literal would take `true` for 1 and 8.0 for 8.
@@ -62,10 +66,10 @@ class EndpointBase(Config):
     """Longest prompt and answer together."""
     gpu_memory_utilization: Annotated[float, Field(gt=0, lt=1)] = 0.75
     """Share of GPU memory that vLLM takes; the KV transfer buffer needs part of the rest."""
-    cpu: Annotated[int, Field(ge=1, le=1024)] = 96
-    """vCPUs of one worker."""
-    memory: Annotated[Bytes, byte_range("1GiB", "16TiB")] = 1024 * 2**30
-    """Host memory of one worker."""
+    cpu: Annotated[int, Field(ge=1, le=1024)] | None = None
+    """vCPUs of one worker. Default: 12 for each of its GPUs."""
+    memory: Annotated[Bytes, byte_range("1GiB", "16TiB")] | None = None
+    """Host memory of one worker. Default: 128GiB for each of its GPUs."""
     args: Args = ()
     """More vLLM arguments for all workers."""
     environment_variables: dict[EnvironmentVariableName, str] = Field(default_factory=dict)
@@ -76,3 +80,13 @@ class EndpointBase(Config):
     def resolved_namespace(self) -> str:
         """Namespace of the endpoint's objects."""
         return self.namespace or self.name
+
+    @property
+    def resolved_cpu(self) -> int:
+        """VCPUs of one worker."""
+        return self.cpu or _CPUS_PER_GPU * self.tensor_parallel_size
+
+    @property
+    def resolved_memory(self) -> int:
+        """Host memory of one worker in bytes."""
+        return self.memory or _MEMORY_PER_GPU * self.tensor_parallel_size

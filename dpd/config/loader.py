@@ -7,6 +7,7 @@ from typing import Any
 from dpd.config.consistency import problems
 from dpd.config.context import overridden
 from dpd.config.environment import Environment, EnvironmentFile
+from dpd.config.problem import ConfigError
 from dpd.config.report import line, validate
 from dpd.config.source import Source, read_source
 from dpd.errors import UserError, shortened, suggestion
@@ -58,7 +59,6 @@ def environment_from(source: Source, *, name: str) -> Environment:
     places = {**source.places, ("name",): f"{source.name}: taken from the file's name"}
     named = Source(name=source.name, data={**source.data, "name": name}, places=places)
     environment = validate(Environment, named)
-    found = [line(source, path, message) for path, message in problems(environment)]
-    if found:
-        raise UserError(*found)
+    if found := list(problems(environment)):
+        raise ConfigError(*(line(source, each) for each in found), problems=found)
     return environment

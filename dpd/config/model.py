@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import StringConstraints
 
+from dpd.catalog import model_architectures
 from dpd.config.base import Config
 
 ModelName = Annotated[
@@ -25,10 +26,17 @@ class Model(Config):
     """Folder in the model bucket. Default: the name."""
     dtype: Literal["bfloat16", "float16"] = "bfloat16"
     """Type of the activations and, without quantization, of the weights."""
-    quantization: Literal["fp8"] | None = None
-    """How the stored weights are quantized. Default: not at all."""
+    quantization: Literal["fp8", "mxfp4", "none"] | None = None
+    """How the stored weights are quantized. Default: as the model was published."""
 
     @property
     def prefix(self) -> str:
         """Folder in the model bucket, without slashes at its ends."""
         return self.location or self.name
+
+    @property
+    def weight_format(self) -> str:
+        """Format of the stored weights: a quantization, or the type of all of them."""
+        if self.quantization is None:
+            return model_architectures()[self.architecture].quantization or self.dtype
+        return self.dtype if self.quantization == "none" else self.quantization

@@ -4,14 +4,13 @@ from collections.abc import Iterator
 
 from dpd.catalog import Router, routers
 from dpd.config.environment import Environment
+from dpd.config.problem import Problem
 from dpd.config.self_managed import (
     SelfManagedColocatedEndpoint,
     SelfManagedDisaggregatedEndpoint,
 )
 from dpd.config.source import KeyPath
 from dpd.errors import shown
-
-Problem = tuple[KeyPath, str]
 
 OWNED_FLAGS = {
     "--host",
@@ -50,16 +49,17 @@ def _routing(
     if routing.strategy not in router.strategies(topology):
         able = [r for r in routers().values() if routing.strategy in r.strategies(topology)]
         known = ", ".join(router.strategies(topology)) or "none"
-        yield (
+        yield Problem(
             (*here, "routing", "strategy"),
             f"given {routing.strategy!r}, which {router.title} does not know for {topology} "
-            f"workers; allowed: {known}, or another router: {_names(able)}",
+            "workers",
+            f"{known}, or another router: {_names(able)}",
         )
     if routing.image is None and router.image is None:
-        yield (
+        yield Problem(
             (*here, "routing", "image"),
-            f"required with router {router.name}, which has no public image; "
-            "build one and give its name with tag or digest",
+            f"required with router {router.name}, which has no public image",
+            fix="build one and give its name with tag or digest",
         )
 
 
@@ -68,29 +68,30 @@ def _disaggregation(here: KeyPath, endpoint: SelfManagedDisaggregatedEndpoint) -
     router = routers()[routing.router]
     if routing.threshold_tokens > 0 and not router.threshold:
         able = [r for r in routers().values() if r.threshold]
-        yield (
+        yield Problem(
             (*here, "routing", "thresholdTokens"),
-            f"given {routing.threshold_tokens}, but {router.title} sends every prompt to prefill; "
-            f"allowed: 0, or a router with a threshold: {_names(able)}; runtime operator has one",
+            f"given {routing.threshold_tokens}, but {router.title} sends every prompt to prefill",
+            f"0, or a router with a threshold: {_names(able)}",
+            "runtime operator has one",
         )
     if connector not in router.connectors:
         able = [r for r in routers().values() if connector in r.connectors]
-        yield (
+        yield Problem(
             (*here, "kvTransfer", "connector"),
-            f"given {connector!r}, whose workers {router.title} cannot drive; "
-            f"allowed: {', '.join(router.connectors)}, or another router: {_names(able)}",
+            f"given {connector!r}, whose workers {router.title} cannot drive",
+            f"{', '.join(router.connectors)}, or another router: {_names(able)}",
         )
     if endpoint.hugepages is not None and endpoint.hugepages % _HUGE_PAGE:
-        yield (
+        yield Problem(
             (*here, "hugepages"),
-            f"given {endpoint.hugepages / 2**20:g}MiB; allowed: a multiple of 2MiB, "
-            "which is the size of a page",
+            f"given {endpoint.hugepages / 2**20:g}MiB",
+            "a multiple of 2MiB, which is the size of a page",
         )
     if connector == "lmcache" and endpoint.decode.most_replicas > 1:
-        yield (
+        yield Problem(
             (*here, "decode", "replicas"),
-            f"given {endpoint.decode.most_replicas} decode workers; allowed with connector "
-            "lmcache: 1, because the router knows one receiver by name",
+            f"given {endpoint.decode.most_replicas} decode workers",
+            "1 with connector lmcache, because the router knows one receiver by name",
         )
 
 
@@ -101,15 +102,16 @@ def _workers(
     for role, workers in endpoint.roles.items():
         yield from _owned((*here, role, "args"), workers.args)
         if workers.autoscaling and endpoint.monitoring is None:
-            yield (
+            yield Problem(
                 (*here, role, "autoscaling"),
-                "given, but nobody measures the workers; add monitoring to the endpoint",
+                "given, but nobody measures the workers",
+                fix="add monitoring to the endpoint",
             )
-    if endpoint.shared_memory >= endpoint.memory:
-        yield (
+    if endpoint.shared_memory >= endpoint.resolved_memory:
+        yield Problem(
             (*here, "sharedMemory"),
-            f"given {endpoint.shared_memory // 2**20}MiB, which is all of memory; "
-            "allowed: less than memory, which it counts against",
+            f"given {endpoint.shared_memory // 2**20}MiB, which is all of memory",
+            "less than memory, which it counts against",
         )
 
 
@@ -117,9 +119,10 @@ def _owned(path: KeyPath, args: tuple[str, ...]) -> Iterator[Problem]:
     for index, word in enumerate(args):
         flag = word.partition("=")[0].replace("_", "-")
         if flag in OWNED_FLAGS:
-            yield (
+            yield Problem(
                 (*path, index),
-                f"given {shown(word)}, which follows from other keys; remove it and set those",
+                f"given {shown(word)}, which follows from other keys",
+                fix="remove it and set those",
             )
 
 

@@ -139,9 +139,9 @@ def _worker(endpoint: AnyEndpoint) -> Spec:
 
 
 def _resources(endpoint: AnyEndpoint) -> dict[str, str]:
-    size = endpoint.memory
+    size = endpoint.resolved_memory
     return {
-        "cpu": str(endpoint.cpu),
+        "cpu": str(endpoint.resolved_cpu),
         "memory": f"{size // 2**20}Mi" if size % 2**30 else f"{size // 2**30}Gi",
         "nvidia.com/gpu": str(endpoint.tensor_parallel_size),
     }

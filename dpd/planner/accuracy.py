@@ -13,10 +13,11 @@ import yaml
 
 from dpd.catalog import instance_types, model_architectures
 from dpd.planner.constants import default_constants
+from dpd.planner.defaults import PD_BUFFER_BYTES
 from dpd.planner.deployment import Deployment, Worker
 from dpd.planner.memory import gpu_memory, kv_bytes_per_token_per_rank
 from dpd.planner.plan import Plan, deployment
-from dpd.planner.question import DEFAULT_PD_BUFFER_BYTES, Question
+from dpd.planner.question import Question
 from dpd.planner.simulation.simulate import Result, simulate
 from dpd.planner.step_grid import modelled_seconds, step_grid
 from dpd.planner.step_time import step_costs
@@ -120,7 +121,7 @@ def blog_changes(gpu: str) -> dict[int, dict[str, float]]:
         tensor_parallel=8,
         prefill_replicas=1,
         routing_threshold=4096,
-        pd_buffer_bytes=DEFAULT_PD_BUFFER_BYTES,
+        pd_buffer_bytes=PD_BUFFER_BYTES,
     )
     changes = {}
     for users in BLOG_CONCURRENCY:

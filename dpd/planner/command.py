@@ -3,6 +3,11 @@
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dpd.planner.progress import ProgressBar
+    from dpd.planner.verdict import Answer
 
 _DESCRIPTION = """\
 Say what to put into an environment file for a model under given traffic, what it will do and what
@@ -36,7 +41,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     traffic.add_argument("--input", type=int, help="prompt tokens")
     traffic.add_argument("--output", type=int, help="answer tokens")
     traffic.add_argument(
-        "--shared-prefix", type=float, default=0.0, help="share of the prompt that all begin with"
+        "--shared-prefix", type=float, help="share of the prompt that all begin with"
     )
     targets = parser.add_argument_group("targets", "a duration (p95), or p50:1s,p99:2s")
     targets.add_argument("--ttft", metavar="LIMIT", help="time to first token")
@@ -63,10 +68,11 @@ def _add_limits(parser: argparse.ArgumentParser) -> None:
     limits.add_argument(
         "--runtime",
         choices=("operator", "self-managed"),
-        default="operator",
-        help="the operator runs one decode worker only",
+        help="self-managed: NIXL, several decode workers, no threshold (operator)",
     )
-    limits.add_argument("--requests", type=int, default=10_000, help="simulated requests a run")
+    limits.add_argument(
+        "--requests", type=int, help="simulated requests a run (10000; more for many users)"
+    )
     limits.add_argument("--seed", type=int, default=0, help="same seed, same answer")
     limits.add_argument("--prices", metavar="FILE", help="price table instead of the built-in one")
     limits.add_argument(
@@ -102,6 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     from dpd.errors import UserError
     from dpd.planner.inputs import asked
+    from dpd.planner.output import refuse_unwritable, replace_file
     from dpd.planner.progress import ProgressBar
     from dpd.planner.verdict import answer
 
@@ -109,6 +116,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.write and not arguments.environment:
         raise UserError("--write changes an environment file; give one")
     found = asked(arguments)
+    for path in (arguments.html, arguments.environment if arguments.write else None):
+        if path is not None:
+            refuse_unwritable(Path(path))
     question = found.question
     if arguments.backend == "aiconfigurator":
         from dpd.planner.aiconfigurator import costs_for
@@ -117,14 +127,11 @@ def run(arguments: argparse.Namespace) -> int:
     progress = ProgressBar()
     try:
         result = answer(question, topology=arguments.topology, progress=progress)
-        if arguments.html:
-            from dpd.planner.curves import curves
-            from dpd.planner.report_html import page
-
-            text = page(result, curves(result, progress=progress))
-            Path(arguments.html).write_text(text, encoding="utf-8")
+        page = _page(result, progress) if arguments.html else None
     finally:
         progress.done()
+    if page is not None:
+        replace_file(Path(arguments.html), page.encode())
     if arguments.json:
         import json
 
@@ -139,10 +146,22 @@ def run(arguments: argparse.Namespace) -> int:
         from dpd.planner.write_back import write_plan
 
         assert found.path is not None
+        assert found.endpoint is not None
         plan = result.chosen.plan
-        share = question.utilization(is_disaggregated=plan.is_disaggregated)
-        for line in write_plan(
-            found.path, endpoint=found.endpoint, plan=plan, gpu_memory_utilization=share
-        ):
+        changes = write_plan(
+            found.path,
+            endpoint=found.endpoint.name,
+            plan=plan,
+            gpu_memory_utilization=question.utilization(is_disaggregated=plan.is_disaggregated),
+            errors_in=arguments.errors_in,
+        )
+        for line in changes or ["says the same already"]:
             print(f"{found.path}: {line}", file=sys.stderr)
     return 0
+
+
+def _page(result: "Answer", progress: "ProgressBar") -> str:
+    from dpd.planner.curves import curves
+    from dpd.planner.report_html import page
+
+    return page(result, curves(result, progress=progress))

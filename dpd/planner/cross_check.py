@@ -9,8 +9,9 @@ from dataclasses import replace
 from dpd.catalog import instance_types, model_architectures
 from dpd.errors import exit_on_user_error
 from dpd.planner.aiconfigurator import MODELS, SYSTEMS, Estimate, Estimated, estimates
+from dpd.planner.defaults import PD_BUFFER_BYTES
 from dpd.planner.plan import Plan, deployment
-from dpd.planner.question import DEFAULT_PD_BUFFER_BYTES, Question
+from dpd.planner.question import Question
 from dpd.planner.report_text import aligned
 from dpd.planner.simulation.simulate import Result, simulate
 from dpd.planner.step_time import attention_pairs, step_seconds
@@ -93,7 +94,7 @@ def _table(question: Question, theirs: list[Estimated]) -> list[list[str]]:
                 tensor_parallel=_TP,
                 prefill_replicas=1,
                 routing_threshold=_INPUT,
-                pd_buffer_bytes=DEFAULT_PD_BUFFER_BYTES,
+                pd_buffer_bytes=PD_BUFFER_BYTES,
             ),
         ),
     ):

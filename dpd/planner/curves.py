@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from dpd.planner.evaluate import Outcome, evaluate
+from dpd.planner.report_text import COLOCATED, SAME_GPUS
 from dpd.planner.search import Progress
 from dpd.planner.verdict import Answer
 
@@ -16,6 +17,7 @@ class Curves:
     disaggregated: tuple[tuple[float, Outcome], ...]
     colocated: tuple[tuple[float, Outcome], ...]
     """With the same number of GPUs as the disaggregated plan, or the best there is."""
+    colocated_name: str
     thresholds: tuple[tuple[float, Outcome], ...]
 
 
@@ -25,6 +27,7 @@ def curves(answer: Answer, *, progress: Progress = lambda _: None) -> Curves:
     return Curves(
         disaggregated=_over_load(answer, findings.disaggregated, progress),
         colocated=_over_load(answer, findings.same_gpus or findings.colocated, progress),
+        colocated_name=SAME_GPUS if findings.same_gpus else COLOCATED,
         thresholds=_over_threshold(answer, progress),
     )
 
@@ -45,7 +48,7 @@ def _over_load(
 
 def _over_threshold(answer: Answer, progress: Progress) -> tuple[tuple[float, Outcome], ...]:
     outcome = answer.findings.disaggregated
-    if outcome is None:
+    if outcome is None or not answer.question.has_threshold:
         return ()
     limit = answer.question.max_model_len
     thresholds = [0, *(1 << power for power in range(9, 18) if 1 << power < limit)]

@@ -52,7 +52,7 @@ def sample_lengths(question: Question) -> Lengths:
     )
 
 
-def prefiller_saturation(question: Question, plan: Plan, lengths: Lengths) -> float:
+def prefill_worker_saturation(question: Question, plan: Plan, lengths: Lengths) -> float:
     """Return the requests per second that one prefill worker can take: 1 / mean prefill time.
 
     Prompts are averaged over at most 256 of the sample; 0 where the router sends none.
@@ -89,7 +89,7 @@ def is_hopeless(question: Question, plan: Plan, lengths: Lengths) -> bool:
     costs = question.costs(plan.tensor_parallel)
     if plan.is_disaggregated and lengths.rate < inf:
         remote = lengths.remote(plan.routing_threshold)
-        capacity = prefiller_saturation(question, plan, lengths) * plan.prefill_replicas
+        capacity = prefill_worker_saturation(question, plan, lengths) * plan.prefill_replicas
         # Steps that mix prompts share one read of the weights, so capacity may be a little higher.
         if remote.rate > capacity / _BUSIEST:
             return True

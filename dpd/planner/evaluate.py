@@ -8,6 +8,9 @@ from dpd.planner.question import Question
 from dpd.planner.simulation.simulate import Latency, Result, simulate
 from dpd.planner.traffic import Traffic
 
+REQUESTS_PER_USER = 10
+"""Least requests of a run in a closed loop: its first and its last round are left out."""
+
 
 @dataclass(frozen=True)
 class Miss:
@@ -69,11 +72,11 @@ def evaluate(
     requests: int | None = None,
 ) -> Outcome:
     """Return what the plan does under the question's traffic, or under another one."""
-    targets = question.targets
+    targets, traffic = question.targets, traffic or question.traffic
     result = simulate(
         deployment(plan, question),
-        traffic or question.traffic,
-        requests=requests or question.requests,
+        traffic,
+        requests=max(requests or question.requests, REQUESTS_PER_USER * traffic.users),
         max_model_len=question.max_model_len,
         seed=question.seed if seed is None else seed,
         limits=(

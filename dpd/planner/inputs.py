@@ -8,14 +8,18 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from dpd.catalog import instance_types, model_architectures
+from dpd.config import AnyEndpoint
 from dpd.config.report import validate
 from dpd.config.source import Source, read_source
 from dpd.errors import UserError, suggestion
+from dpd.planner.evaluate import REQUESTS_PER_USER
+from dpd.planner.from_endpoint import question_of, self_managed
 from dpd.planner.prices import read_prices
 from dpd.planner.question import Question
 from dpd.planner.traffic import Fixed, Targets, Traffic, TrafficProfile, read_traffic
 
 _ALL_SIZES = (8, 4, 2, 1)
+_LENGTHS = ("input", "output", "shared_prefix")
 _RANGES: dict[str, tuple[float, float]] = {
     "max_model_len": (16, 1 << 20),
     "gpu_memory_utilization": (0.05, 0.98),
@@ -32,7 +36,7 @@ class Asked:
 
     question: Question
     path: Path | None = None
-    endpoint: str = ""
+    endpoint: AnyEndpoint | None = None
 
 
 def asked(arguments: Namespace) -> Asked:
@@ -41,6 +45,7 @@ def asked(arguments: Namespace) -> Asked:
     Raises:
         UserError: flags that contradict each other, or a mistake in one of the files.
     """
+    _refuse_contradictions(arguments)
     traffic = _traffic(arguments)
     found = _from_environment(arguments, traffic) if arguments.environment else None
     if found is None:
@@ -60,17 +65,45 @@ def asked(arguments: Namespace) -> Asked:
         "max_nodes": arguments.max_nodes,
         "requests": arguments.requests,
         "seed": arguments.seed,
-        "runtime": arguments.runtime,
     }
     chosen = {name: value for name, value in given.items() if value is not None}
     _check_ranges(chosen)
     if arguments.tensor_parallel:
         sizes = _ALL_SIZES if "auto" in arguments.tensor_parallel else arguments.tensor_parallel
         chosen["tensor_parallel"] = tuple(dict.fromkeys(int(size) for size in sizes))
-    decode = arguments.max_nodes if arguments.runtime == "self-managed" else 1
-    question = replace(question, prices=prices, max_decode_replicas=decode, **chosen)
+    question = replace(question, prices=prices, **chosen)
+    # The operator runs one decode worker, and LMCache's connector knows one receiver.
+    has_more = question.runtime == "self-managed" and question.connector == "nixl"
+    question = replace(question, max_decode_replicas=question.max_nodes if has_more else 1)
     _check_lengths(question)
-    return replace(found, question=question)
+    return replace(found, question=_with_enough_requests(question, arguments.requests))
+
+
+def _refuse_contradictions(arguments: Namespace) -> None:
+    """Refuse flags of which one would be passed over."""
+    for flag in ("model", "instance", "runtime"):
+        if arguments.environment and getattr(arguments, flag) is not None:
+            raise UserError(
+                f"--{flag} beside {arguments.environment}, which says that already; leave it out"
+            )
+    if arguments.endpoint and not arguments.environment:
+        raise UserError(f"--endpoint {arguments.endpoint} without an environment file; give one")
+    lengths = [name for name in _LENGTHS if getattr(arguments, name) is not None]
+    for source in ("traffic", "trace"):
+        if getattr(arguments, source) is not None and lengths:
+            flags = " and ".join(f"--{name.replace('_', '-')}" for name in lengths)
+            raise UserError(f"{flags} beside --{source}, which already says how long requests are")
+
+
+def _with_enough_requests(question: Question, given: int | None) -> Question:
+    """Raise the number of requests where many users would all be in their first or last round."""
+    needed = REQUESTS_PER_USER * question.traffic.users
+    if given is not None and given < needed:
+        raise UserError(
+            f"--requests {given}: too few for {question.traffic.users} users at a time; "
+            f"allowed: {needed} or more"
+        )
+    return replace(question, requests=max(question.requests, needed))
 
 
 def _check_ranges(values: dict[str, Any]) -> None:
@@ -109,11 +142,12 @@ def _traffic(arguments: Namespace) -> Traffic:
     targets = {
         name: _target(name, getattr(arguments, name))
         for name in ("ttft", "itl", "e2e")
-        if getattr(arguments, name)
+        if getattr(arguments, name) is not None
     }
     if arguments.traffic:
-        if given or any(value is not None for value in lengths.values()):
-            raise UserError("--traffic already says how requests arrive and how long they are")
+        if given:
+            named = " and ".join(f"--{name}" for name in given)
+            raise UserError(f"{named} beside --traffic, which already says how requests arrive")
         traffic = read_traffic(Path(arguments.traffic))
         if not targets:
             return traffic
@@ -130,7 +164,7 @@ def _traffic(arguments: Namespace) -> Traffic:
         missing = [f"--{name}" for name, value in lengths.items() if value is None]
         if missing:
             raise UserError(f"no request lengths; add {' and '.join(missing)}, in tokens")
-        data["classes"] = [{**lengths, "sharedPrefix": arguments.shared_prefix}]
+        data["classes"] = [{**lengths, "sharedPrefix": arguments.shared_prefix or 0.0}]
     return Traffic(_checked(TrafficProfile, data))
 
 
@@ -147,8 +181,8 @@ def _target(flag: str, text: str) -> Any:
     limits: dict[str, str] = {}
     for part in text.split(","):
         percentile, _, value = part.partition(":")
-        if not value:
-            raise UserError(f"--{flag} {text}: write 2s, or p50:1s,p99:2s")
+        if not value.strip() or percentile.strip() in limits:
+            raise UserError(f"--{flag} {text}: write 2s, or p50:1s,p99:2s, each once")
         limits[percentile.strip()] = value.strip()
     return limits
 
@@ -170,13 +204,16 @@ def _from_flags(arguments: Namespace, traffic: Traffic) -> Question:
         raise UserError(
             f"--instance {arguments.instance}: unknown; {suggestion(arguments.instance, types)}"
         )
-    return Question(
-        model=models[arguments.model],
+    model = models[arguments.model]
+    question = Question(
+        model=model,
+        weight_format=model.quantization or "bfloat16",
         instance=types[arguments.instance],
         traffic=traffic,
         targets=traffic.profile.targets,
         tensor_parallel=_ALL_SIZES,
     )
+    return self_managed(question) if arguments.runtime == "self-managed" else question
 
 
 def _from_environment(arguments: Namespace, traffic: Traffic) -> Asked:
@@ -186,6 +223,8 @@ def _from_environment(arguments: Namespace, traffic: Traffic) -> Asked:
     environment = environment_from(read_source(path), name=path.stem)
     names = [endpoint.name for endpoint in environment.endpoints]
     name = arguments.endpoint or (names[0] if len(names) == 1 else None)
+    if not names:
+        raise UserError(f"{path}: no endpoints; add one, or give --model and --instance instead")
     if name is None:
         raise UserError(
             f"{path}: {len(names)} endpoints; add --endpoint NAME, one of: {', '.join(names)}"
@@ -193,37 +232,8 @@ def _from_environment(arguments: Namespace, traffic: Traffic) -> Asked:
     if name not in names:
         raise UserError(f"{path}: no endpoint {name!r}; {suggestion(name, names)}")
     endpoint = environment.endpoints[names.index(name)]
-    model = environment.model_named(endpoint.model)
-    groups = {role.instance_group for role in endpoint.roles.values()}
-    types = {environment.instance_group_named(group).instance_type for group in groups}
-    if len(types) > 1:
-        raise UserError(
-            f"{path}: endpoint {name}: roles on {' and '.join(sorted(types))}; the planner "
-            "compares plans on one instance type"
-        )
-    question = Question(
-        model=model_architectures()[model.architecture],
-        instance=instance_types()[types.pop()],
-        traffic=traffic,
-        targets=traffic.profile.targets,
-        max_model_len=endpoint.max_model_len_tokens,
-        weight_format=model.quantization or model.dtype,
-        kv_cache_format=_flag(endpoint.args, "--kv-cache-dtype", default="auto"),
-        tensor_parallel=tuple(dict.fromkeys((endpoint.tensor_parallel_size, 8))),
-    )
-    share = endpoint.gpu_memory_utilization
-    if endpoint.topology == "colocated":
-        question = replace(question, colocated_gpu_memory_utilization=share)
-    else:
-        question = replace(question, gpu_memory_utilization=share)
-    return Asked(question, path=path, endpoint=name)
-
-
-def _flag(args: tuple[str, ...], flag: str, *, default: str) -> str:
-    """Return the value of a vLLM flag in `--flag value` or `--flag=value` form."""
-    for place, arg in enumerate(args):
-        if arg == flag and place + 1 < len(args):
-            return args[place + 1]
-        if arg.startswith(f"{flag}="):
-            return arg.split("=", 1)[1]
-    return default
+    try:
+        question = question_of(environment, endpoint, traffic)
+    except UserError as error:
+        raise UserError(*(f"{path}: {line}" for line in error.lines)) from None
+    return Asked(question, path=path, endpoint=endpoint)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from math import ceil
 
 from dpd.catalog.models import ModelArchitecture
+from dpd.planner.defaults import MAX_NUM_BATCHED_TOKENS
 
 GIB = 1024**3
 
@@ -196,7 +197,7 @@ def gpu_memory(
     tensor_parallel: int,
     gpu_memory_utilization: float,
     weight_format: str = "bfloat16",
-    max_num_batched_tokens: int = 8192,
+    max_num_batched_tokens: int = MAX_NUM_BATCHED_TOKENS,
     pd_buffer_bytes: int = 0,
 ) -> GpuMemory:
     """Return how one rank of `model` divides a GPU of `gpu_memory_gib`."""

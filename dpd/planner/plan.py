@@ -3,8 +3,13 @@
 from dataclasses import dataclass
 from math import ceil
 
+from dpd.planner.defaults import (
+    DECODE_MAX_NUM_SEQS,
+    MAX_NUM_BATCHED_TOKENS,
+    PREFILL_MAX_NUM_SEQS,
+)
 from dpd.planner.deployment import Deployment, KvTransfer, Worker
-from dpd.planner.memory import GIB, KV_CHUNK_TOKENS
+from dpd.planner.memory import GIB, KV_CHUNK_TOKENS, kv_chunks
 from dpd.planner.question import Question
 
 
@@ -15,11 +20,11 @@ class Plan:
     tensor_parallel: int
     decode_replicas: int = 1
     """Decode workers, or colocated workers."""
-    decode_max_num_seqs: int = 32
-    decode_max_num_batched_tokens: int = 8192
+    decode_max_num_seqs: int = DECODE_MAX_NUM_SEQS
+    decode_max_num_batched_tokens: int = MAX_NUM_BATCHED_TOKENS
     prefill_replicas: int = 0
-    prefill_max_num_seqs: int = 16
-    prefill_max_num_batched_tokens: int = 8192
+    prefill_max_num_seqs: int = PREFILL_MAX_NUM_SEQS
+    prefill_max_num_batched_tokens: int = MAX_NUM_BATCHED_TOKENS
     routing_threshold: int = 0
     pd_buffer_bytes: int = 0
 
@@ -48,6 +53,7 @@ def problem(plan: Plan, question: Question) -> str | None:
     for batched in {plan.prefill_max_num_batched_tokens, plan.decode_max_num_batched_tokens}:
         memory = question.memory(
             plan.tensor_parallel,
+            is_disaggregated=plan.is_disaggregated,
             pd_buffer_bytes=plan.pd_buffer_bytes,
             max_num_batched_tokens=batched,
         )
@@ -80,6 +86,7 @@ def deployment(plan: Plan, question: Question) -> Deployment:
     def worker(max_num_seqs: int, batched_tokens: int) -> Worker:
         memory = question.memory(
             plan.tensor_parallel,
+            is_disaggregated=plan.is_disaggregated,
             pd_buffer_bytes=plan.pd_buffer_bytes,
             max_num_batched_tokens=batched_tokens,
         )
@@ -93,6 +100,12 @@ def deployment(plan: Plan, question: Question) -> Deployment:
     decode = worker(plan.decode_max_num_seqs, plan.decode_max_num_batched_tokens)
     if not plan.is_disaggregated:
         return Deployment(decode=decode, decode_replicas=plan.decode_replicas)
+    chunk_bytes = KV_CHUNK_TOKENS * kv_bytes
+    buffer_chunks = plan.pd_buffer_bytes // chunk_bytes
+    retrieve = kv_bytes / (constants.retrieve_gib_per_s * GIB)
+    if question.connector == "nixl":
+        # Blocks arrive in the decode worker's own KV cache: that is the buffer, and nothing copies.
+        buffer_chunks, retrieve = kv_chunks(decode.kv_cache_tokens), 0.0
     efa_per_gpu = question.instance.network_gbps * 1e9 / 8 / question.instance.gpu_count
     return Deployment(
         decode=decode,
@@ -101,10 +114,10 @@ def deployment(plan: Plan, question: Question) -> Deployment:
         prefill_replicas=plan.prefill_replicas,
         routing_threshold=plan.routing_threshold,
         transfer=KvTransfer(
-            seconds_per_chunk=KV_CHUNK_TOKENS * kv_bytes / (efa_per_gpu * constants.efa_efficiency),
+            seconds_per_chunk=chunk_bytes / (efa_per_gpu * constants.efa_efficiency),
             store_seconds_per_prompt=constants.store_seconds_per_prompt,
             handoff_seconds=constants.handoff_seconds,
-            retrieve_seconds_per_token=kv_bytes / (constants.retrieve_gib_per_s * GIB),
-            buffer_chunks=plan.pd_buffer_bytes // (KV_CHUNK_TOKENS * kv_bytes),
+            retrieve_seconds_per_token=retrieve,
+            buffer_chunks=buffer_chunks,
         ),
     )

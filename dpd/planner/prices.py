@@ -19,7 +19,7 @@ class PriceTable(Config):
     """Day of the prices, in quotes: `"2026-09-01"`."""
     region: str
     source: str
-    usd_per_hour: dict[str, Annotated[float, Field(gt=0, strict=False)]]
+    usd_per_hour: dict[str, Annotated[float, Field(gt=0)]]
     """Price of one node by instance type, in US dollars per hour."""
 
 

@@ -6,8 +6,12 @@ from typing import Literal
 from dpd.catalog.instance_types import InstanceType
 from dpd.catalog.models import ModelArchitecture
 from dpd.planner.constants import Constants, default_constants
+from dpd.planner.defaults import (
+    DPD_GPU_MEMORY_UTILIZATION,
+    GPU_MEMORY_UTILIZATION,
+    MAX_NUM_BATCHED_TOKENS,
+)
 from dpd.planner.memory import (
-    GIB,
     GpuMemory,
     gpu_memory,
     kv_bytes_per_token_per_rank,
@@ -18,9 +22,8 @@ from dpd.planner.step_time import StepCosts, step_costs
 from dpd.planner.traffic import Targets, Traffic
 
 Runtime = Literal["operator", "self-managed"]
-
-DEFAULT_PD_BUFFER_BYTES = 8 * GIB
-"""`PD_BUFFER_SIZE` of AWS's operator; larger than any prompt needs, so a default, not a bound."""
+Connector = Literal["lmcache", "nixl"]
+DEFAULT_REQUESTS = 10_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,18 +35,22 @@ class Question:
     traffic: Traffic
     targets: Targets
     max_model_len: int = 16_384
-    gpu_memory_utilization: float = 0.75
-    colocated_gpu_memory_utilization: float = 0.9
-    """vLLM's default: a colocated worker has no PD buffer beside it."""
+    gpu_memory_utilization: float = DPD_GPU_MEMORY_UTILIZATION
+    colocated_gpu_memory_utilization: float = GPU_MEMORY_UTILIZATION
+    """A colocated worker has no PD buffer beside it."""
     weight_format: str = "bfloat16"
     kv_cache_format: str = "auto"
     tensor_parallel: tuple[int, ...] = (8,)
     """Sizes to try; both roles have the same, as LMCache requires."""
     runtime: Runtime = "operator"
+    connector: Connector = "lmcache"
+    """What moves the KV cache; NIXL has no PD buffer, decode reads prefill's own blocks."""
+    has_threshold: bool = True
+    """Whether the router leaves short prompts to decode; else all go through prefill."""
     max_nodes: int = 8
     max_decode_replicas: int = 1
     """The operator runs one decode worker."""
-    requests: int = 10_000
+    requests: int = DEFAULT_REQUESTS
     """Simulated requests of one run."""
     seed: int = 0
     prices: PriceTable = field(default_factory=read_prices)
@@ -87,7 +94,9 @@ class Question:
         )
 
     def minimum_pd_buffer(self, tensor_parallel: int) -> int:
-        """Return the bytes of the longest prompt in the PD buffer."""
+        """Return the bytes of the longest prompt in the PD buffer; 0 where there is none."""
+        if self.connector == "nixl":
+            return 0
         return minimum_pd_buffer_bytes(
             self.max_model_len, kv_bytes_per_token=self.kv_bytes(tensor_parallel)
         )
@@ -99,10 +108,15 @@ class Question:
         return self.colocated_gpu_memory_utilization
 
     def memory(
-        self, tensor_parallel: int, *, pd_buffer_bytes: int, max_num_batched_tokens: int = 8192
+        self,
+        tensor_parallel: int,
+        *,
+        is_disaggregated: bool,
+        pd_buffer_bytes: int = 0,
+        max_num_batched_tokens: int = MAX_NUM_BATCHED_TOKENS,
     ) -> GpuMemory:
-        """Return how a GPU's memory is divided; without a PD buffer, that of a colocated worker."""
-        utilization = self.utilization(is_disaggregated=pd_buffer_bytes > 0)
+        """Return how the memory of a worker's GPU is divided."""
+        utilization = self.utilization(is_disaggregated=is_disaggregated)
         return gpu_memory(
             self.model,
             gpu_memory_gib=self.instance.gpu_memory_gib,

@@ -22,7 +22,7 @@ def as_data(answer: Answer) -> dict[str, Any]:
             "colocatedSameGpus": _outcome(findings.same_gpus),
             "colocatedHalfGpus": _outcome(findings.half_gpus),
         },
-        "prefillerSaturationRequestsPerSecond": answer.saturation,
+        "prefillWorkerSaturationRequestsPerSecond": answer.saturation,
         "reasons": list(answer.reasons),
         "conditions": [
             {"condition": c.text, "value": c.value, "met": c.is_met} for c in answer.conditions
@@ -30,6 +30,8 @@ def as_data(answer: Answer) -> dict[str, Any]:
         "confidence": list(answer.confidence),
         "assumptions": {
             "model": question.model.name,
+            "runtime": question.runtime,
+            "connector": question.connector,
             "instanceType": question.instance.name,
             "weights": question.weight_format,
             "kvCache": question.kv_cache_format,
@@ -57,7 +59,7 @@ def _plan(outcome: Outcome) -> dict[str, Any]:
         "prefillReplicas": plan.prefill_replicas,
         "decodeReplicas": plan.decode_replicas,
         "routingThreshold": plan.routing_threshold if is_split else None,
-        "pdBufferBytes": plan.pd_buffer_bytes if is_split else None,
+        "pdBufferBytes": plan.pd_buffer_bytes or None,
         "tensorParallelSize": plan.tensor_parallel,
         "prefillMaxNumSeqs": plan.prefill_max_num_seqs if is_split else None,
         "prefillMaxNumBatchedTokens": plan.prefill_max_num_batched_tokens if is_split else None,
@@ -90,6 +92,8 @@ def _predicted(outcome: Outcome) -> dict[str, Any]:
         "withinTargets": result.good_share,
         "prefillUtilization": result.prefill_utilization,
         "decodeUtilization": result.decode_utilization,
+        "decodeBatchFill": result.decode_batch_fill,
+        "decodeKvCacheFill": result.decode_kv_fill,
         "remoteShare": result.remote_share,
         "bufferWaits": result.buffer_waits,
         "overloaded": result.is_overloaded,

@@ -8,6 +8,12 @@ from dpd.planner.memory import GIB
 from dpd.planner.question import Question
 from dpd.planner.verdict import Answer
 
+DISAGGREGATED = "disaggregated"
+COLOCATED = "colocated"
+SAME_GPUS = "colocated, same GPUs"
+HALF_GPUS = "colocated, half the GPUs"
+"""Names of the plans that are compared, in the table and in the plots."""
+
 _Value = Callable[[Outcome], str]
 
 
@@ -15,10 +21,10 @@ def alternatives(answer: Answer) -> list[tuple[str, Outcome]]:
     """Return the plans to show, each with a name."""
     findings = answer.findings
     found = [
-        ("disaggregated", findings.disaggregated),
-        ("colocated", findings.colocated),
-        ("same GPUs", findings.same_gpus),
-        ("half the GPUs", findings.half_gpus),
+        (DISAGGREGATED, findings.disaggregated),
+        (COLOCATED, findings.colocated),
+        (SAME_GPUS, findings.same_gpus),
+        (HALF_GPUS, findings.half_gpus),
     ]
     shown: list[tuple[str, Outcome]] = []
     for name, outcome in found:
@@ -71,9 +77,10 @@ def assumptions(question: Question) -> list[str]:
         f"{question.colocated_gpu_memory_utilization:g} colocated",
         *(
             f"TP {size}: {question.kv_bytes(size):,} B of KV cache per token and rank; "
-            f"{question.memory(size, pd_buffer_bytes=0)}"
+            f"{question.memory(size, is_disaggregated=False)}"
             for size in batch
         ),
+        *_transfer(question),
         "KV cache of prompt and answer is reserved at admission; no preemption, no failures, "
         "no speculative decoding; prefix cache only as sharedPrefix says",
         f"{question.requests} requests a run, seed {question.seed}; the first fifth is warm-up",
@@ -83,6 +90,16 @@ def assumptions(question: Question) -> list[str]:
         for entry in documented_constants()
     ]
     return lines
+
+
+def _transfer(question: Question) -> list[str]:
+    """Return what is assumed of another connector than the operator's, which was measured."""
+    if question.connector == "lmcache":
+        return []
+    return [
+        "NIXL: decode takes prompts into its own KV cache, without a buffer or a copy; hand-over "
+        "and network cost what they do with LMCache"
+    ]
 
 
 def aligned(table: Sequence[Sequence[str]]) -> list[str]:
@@ -128,7 +145,7 @@ _VALUES: list[tuple[str, _Value]] = [
     ("routing threshold, tokens", lambda o: _only_disaggregated(f"{o.plan.routing_threshold}", o)),
     (
         "PD buffer",
-        lambda o: _only_disaggregated(f"{o.plan.pd_buffer_bytes / GIB:g} GiB", o),
+        lambda o: f"{o.plan.pd_buffer_bytes / GIB:g} GiB" if o.plan.pd_buffer_bytes else "-",
     ),
     ("max-num-seqs / batched tokens", _batch),
     ("nodes (GPUs)", lambda o: f"{o.nodes} ({o.gpus})"),
@@ -158,6 +175,10 @@ _VALUES: list[tuple[str, _Value]] = [
             if o.plan.is_disaggregated
             else f"{o.result.decode_utilization:.0%}"
         ),
+    ),
+    (
+        "decode filled: batch, KV cache",
+        lambda o: f"{o.result.decode_batch_fill:.0%}, {o.result.decode_kv_fill:.0%}",
     ),
     (
         "sent to prefill workers",

@@ -5,17 +5,19 @@ from dataclasses import dataclass, replace
 from math import inf
 
 from dpd.errors import UserError
+from dpd.planner.defaults import MAX_NUM_BATCHED_TOKENS, PD_BUFFER_BYTES
 from dpd.planner.estimate import Lengths, is_hopeless, sample_lengths
 from dpd.planner.evaluate import Outcome, evaluate
 from dpd.planner.memory import GIB
 from dpd.planner.plan import Plan, problem
-from dpd.planner.question import DEFAULT_PD_BUFFER_BYTES, Question
+from dpd.planner.question import Question
+from dpd.planner.ranking import better
+from dpd.planner.tuning import CLEARANCE, DECODE_SEQUENCES, tuned
 
 _THRESHOLDS = (0, 512, 1024, 2048, 3072, 4096, 6144, 8192, 12_288, 16_384, 24_576, 32_768)
-_BATCHED_TOKENS = (2048, 4096, 8192, 16_384)
-_DECODE_SEQUENCES = (32, 64, 128, 256)
+_SMALL_BATCH = 2048
 _COLOCATED_SEQUENCES = 256
-_BUFFERS = tuple(size * GIB for size in (16, 32))
+_ROLES = 2
 _UNLIMITED_LOAD_NODES = 5
 """Nodes to try where nothing limits them: a closed loop without targets."""
 
@@ -50,7 +52,8 @@ def search(question: Question, *, progress: Progress = lambda _: None) -> Findin
     disaggregated = searching.best_disaggregated()
     colocated = searching.best_colocated()
     if disaggregated is None and colocated is None:
-        raise UserError(_does_not_fit(question))
+        reason = why_not(question, is_disaggregated=False)
+        raise UserError(f"{question.model.title} does not fit: {reason}")
     same = half = None
     if disaggregated is not None:
         same = searching.colocated_with(disaggregated.nodes)
@@ -60,29 +63,28 @@ def search(question: Question, *, progress: Progress = lambda _: None) -> Findin
     )
 
 
-def rank(outcome: Outcome, question: Question) -> tuple[float, ...]:
-    """Return what a better plan has less of: targets missed, then cost, then latency."""
-    if question.is_open_ended:
-        return (0, outcome.usd_per_million_tokens, outcome.result.e2e.p95)
-    if not outcome.is_good:
-        return (1, outcome.worst_ratio + 1e3 * outcome.result.is_overloaded, outcome.nodes)
-    latency = outcome.worst_ratio if question.has_targets else outcome.result.e2e.p95
-    return (0, outcome.usd_per_hour, latency)
-
-
-def _does_not_fit(question: Question) -> str:
-    """Return the sum of the plan that leaves most memory: colocated on the most GPUs."""
-    name, heads = question.model.title, question.model.attention_heads
+def why_not(question: Question, *, is_disaggregated: bool) -> str:
+    """Return why no plan of a kind can run: the sum of the one that leaves most memory."""
+    heads = question.model.attention_heads
     sizes = [size for size in question.tensor_parallel if heads % size == 0]
     if not sizes:
-        return f"{name}: no tensor-parallel size divides its {heads} attention heads"
+        return f"no tensor-parallel size divides its {heads} attention heads"
+    if is_disaggregated and question.max_nodes < _ROLES:
+        return f"prefill and decode take a node each; raise --max-nodes {question.max_nodes}"
     plan = Plan(
         tensor_parallel=max(sizes),
-        decode_max_num_batched_tokens=_BATCHED_TOKENS[0],
-        prefill_max_num_batched_tokens=_BATCHED_TOKENS[0],
+        prefill_replicas=int(is_disaggregated),
+        pd_buffer_bytes=question.minimum_pd_buffer(max(sizes)) if is_disaggregated else 0,
     )
-    reason = problem(plan, question) or f"not within {question.max_nodes} nodes"
-    return f"{name} does not fit: {reason}"
+    return problem(_in_small_batches(plan), question) or f"not within {question.max_nodes} nodes"
+
+
+def _in_small_batches(plan: Plan) -> Plan:
+    return replace(
+        plan,
+        decode_max_num_batched_tokens=_SMALL_BATCH,
+        prefill_max_num_batched_tokens=_SMALL_BATCH,
+    )
 
 
 class _Search:
@@ -97,21 +99,21 @@ class _Search:
     def best_disaggregated(self) -> Outcome | None:
         """Go up in nodes until a plan meets everything; then tune it."""
         best: Outcome | None = None
-        for nodes in range(2, self._last_node_count() + 1):
+        for nodes in range(_ROLES, self._last_node_count() + 1):
             for plan in self._disaggregated(nodes):
                 outcome = self._try(plan)
                 if outcome is not None:
                     self.sweep.append(outcome)
-                    best = self._better(best, outcome)
+                    best = better(best, outcome, self._question)
             if best is not None and best.is_good and not self._question.is_open_ended:
                 break
-        return self._tuned(best) if best else None
+        return tuned(best, self._question, self._lengths, self._try) if best else None
 
     def best_colocated(self) -> Outcome | None:
         """Go up in nodes until a plan meets everything."""
         best: Outcome | None = None
         for nodes in range(1, self._last_node_count() + 1):
-            best = self._better(best, self.colocated_with(nodes))
+            best = better(best, self.colocated_with(nodes), self._question)
             if best is not None and best.is_good and not self._question.is_open_ended:
                 break
         return best
@@ -121,7 +123,7 @@ class _Search:
         best: Outcome | None = None
         for size in self._sizes():
             replicas = int(nodes * self._question.instance.gpu_count) // size
-            for batched in (2048, 8192):
+            for batched in (_SMALL_BATCH, MAX_NUM_BATCHED_TOKENS):
                 if replicas:
                     plan = Plan(
                         tensor_parallel=size,
@@ -130,7 +132,7 @@ class _Search:
                         decode_max_num_batched_tokens=batched,
                         prefill_max_num_batched_tokens=batched,
                     )
-                    best = self._better(best, self._try(plan))
+                    best = better(best, self._try(plan), self._question)
         return best
 
     def _disaggregated(self, nodes: int) -> Iterator[Plan]:
@@ -143,7 +145,7 @@ class _Search:
                 if prefill < 1 or (decode > 1 and decode % per_node):
                     continue
                 for threshold in self._thresholds():
-                    yield Plan(
+                    plan = Plan(
                         tensor_parallel=size,
                         decode_replicas=decode,
                         decode_max_num_seqs=self._sequences(decode),
@@ -151,6 +153,8 @@ class _Search:
                         routing_threshold=threshold,
                         pd_buffer_bytes=self._buffer(size),
                     )
+                    # Activations of a smaller batch leave room where that of the default does not.
+                    yield _in_small_batches(plan) if problem(plan, self._question) else plan
 
     def _thresholds(self) -> list[int]:
         """Return thresholds that split the traffic differently, away from the prompts' lengths.
@@ -158,11 +162,13 @@ class _Search:
         The router estimates tokens, so a threshold close to a common length would send it either
         way; of the thresholds with the same split the largest 10 % below the next prompt is kept.
         """
+        if not self._question.has_threshold:
+            return [0]
         chosen: dict[int, int] = {}
         inputs = self._lengths.inputs
         for threshold in _THRESHOLDS:
             far = inputs[inputs >= threshold]
-            is_clear = len(far) and threshold <= 0.9 * far.min()
+            is_clear = len(far) and threshold <= CLEARANCE * far.min()
             is_possible = len(far) and threshold < self._question.max_model_len
             if is_possible and (is_clear or len(far) not in chosen):
                 chosen[len(far)] = threshold
@@ -171,50 +177,18 @@ class _Search:
     def _sequences(self, decode: int) -> int:
         """Return the smallest batch limit that a closed loop does not exceed, else the largest."""
         users = self._question.traffic.users
-        enough = [size for size in _DECODE_SEQUENCES if users and size * decode >= users]
-        return enough[0] if enough else _DECODE_SEQUENCES[-1]
+        enough = [size for size in DECODE_SEQUENCES if users and size * decode >= users]
+        return enough[0] if enough else DECODE_SEQUENCES[-1]
 
     def _buffer(self, size: int) -> int:
         """Return the default PD buffer, or what the longest prompt or the memory demands."""
         minimum = self._question.minimum_pd_buffer(size)
-        spare = self._question.memory(size, pd_buffer_bytes=1).outside_spare_bytes + 1
-        wanted = max(DEFAULT_PD_BUFFER_BYTES, -(-minimum // GIB) * GIB)
+        if not minimum:
+            return 0
+        memory = self._question.memory(size, is_disaggregated=True, pd_buffer_bytes=minimum)
+        spare = memory.outside_spare_bytes + minimum
+        wanted = max(PD_BUFFER_BYTES, -(-minimum // GIB) * GIB)
         return wanted if wanted <= spare else max(minimum, spare // GIB * GIB)
-
-    def _tuned(self, best: Outcome) -> Outcome:
-        """Try one value after the other of what matters less than replicas and threshold."""
-        steps: list[list[dict[str, int]]] = [
-            [{"prefill_max_num_batched_tokens": tokens} for tokens in _BATCHED_TOKENS],
-            [{"decode_max_num_batched_tokens": tokens} for tokens in _BATCHED_TOKENS],
-        ]
-        if best.result.buffer_waits:
-            steps.append([{"pd_buffer_bytes": size} for size in _BUFFERS])
-        for options in steps:
-            for option in options:
-                outcome = self._try(replace(best.plan, **option))
-                if outcome is not None and self._is_clearly_better(outcome, best):
-                    best = outcome
-        # The smallest batch limit that changes nothing protects inter-token latency in a burst.
-        for sequences in _DECODE_SEQUENCES:
-            if sequences < best.plan.decode_max_num_seqs:
-                outcome = self._try(replace(best.plan, decode_max_num_seqs=sequences))
-                if outcome is not None and not self._is_clearly_better(best, outcome):
-                    return outcome
-        return best
-
-    def _is_clearly_better(self, one: Outcome, other: Outcome) -> bool:
-        """Return whether a value is worth leaving the default for: by more than 2 %."""
-        mine, others = rank(one, self._question), rank(other, self._question)
-        return mine[:1] < others[:1] or (
-            mine[:1] == others[:1]
-            and any(a < 0.98 * b for a, b in zip(mine[1:], others[1:], strict=True))
-            and mine < others
-        )
-
-    def _better(self, one: Outcome | None, other: Outcome | None) -> Outcome | None:
-        if one is None or other is None:
-            return other if one is None else one
-        return min(one, other, key=lambda outcome: rank(outcome, self._question))
 
     def _try(self, plan: Plan) -> Outcome | None:
         """Simulate a plan once; nothing where it cannot run or a bound rules it out."""

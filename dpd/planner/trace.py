@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dpd.errors import UserError
+from dpd.errors import UserError, shown
 
 COLUMNS = ("arrival", "input", "output")
 
@@ -27,8 +27,7 @@ class Trace:
     @property
     def rate(self) -> float:
         """Mean requests per second."""
-        span = self.arrivals[-1]
-        return (len(self.arrivals) - 1) / span if span > 0 else float("inf")
+        return (len(self.arrivals) - 1) / self.arrivals[-1]
 
 
 def read_trace(path: Path) -> Trace:
@@ -52,6 +51,11 @@ def read_trace(path: Path) -> Trace:
         trace.outputs.append(_tokens(place, row, "output"))
     if len(trace.arrivals) < 2:
         raise UserError(f"{path}: {len(trace.arrivals)} requests; a trace needs at least 2")
+    if not trace.arrivals[-1]:
+        raise UserError(
+            f"{path}: all {len(trace.arrivals)} requests arrive at {start:g} s; "
+            "allowed: arrivals at different times"
+        )
     return trace
 
 
@@ -69,7 +73,7 @@ def read_lengths(path: Path) -> list[int]:
 
 def _lines(path: Path) -> Iterator[tuple[str, str]]:
     try:
-        with path.open(encoding="utf-8") as stream:
+        with path.open(encoding="utf-8-sig") as stream:  # spreadsheets begin a file with a BOM
             for number, text in enumerate(stream, start=1):
                 yield f"{path}:{number}", text
     except OSError as error:
@@ -81,11 +85,16 @@ def _lines(path: Path) -> Iterator[tuple[str, str]]:
 def _csv_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     header: list[str] = []
     for place, text in _lines(path):
-        values = [value.strip() for value in next(csv.reader([text]), [])]
+        try:
+            values = [value.strip() for value in next(csv.reader([text]), [])]
+        except csv.Error as error:
+            raise UserError(f"{place}: not CSV: {error}") from None
         if not any(values):
             continue
         if not header:
             header = values
+            if len(set(header)) < len(header):
+                raise UserError(f"{place}: a column stands twice in the header; name each once")
             if missing := set(COLUMNS) - set(header):
                 raise UserError(
                     f"{place}: no column {', '.join(sorted(missing))} in the header; "
@@ -105,6 +114,8 @@ def _json_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             row = json.loads(text)
         except ValueError as error:
             raise UserError(f"{place}: not JSON: {error}") from None
+        except RecursionError:
+            raise UserError(f"{place}: nested too deep; allowed: one flat object") from None
         if not isinstance(row, dict):
             raise UserError(f"{place}: not an object with {', '.join(COLUMNS)}")
         yield place, row
@@ -114,15 +125,17 @@ def _number(place: str, row: dict[str, Any], column: str, *, at_least: float) ->
     value = row.get(column)
     try:
         number = float(value if value is not None else "")
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = float("nan")
     if not at_least <= number < 1e15 or isinstance(value, bool):
-        raise UserError(f"{place}: {column} is {value!r}; allowed: a number from {at_least:g} up")
+        given = "missing" if value is None else shown(value)
+        raise UserError(f"{place}: {column} is {given}; allowed: a number from {at_least:g} up")
     return number
 
 
 def _tokens(place: str, row: dict[str, Any], column: str) -> int:
     number = _number(place, row, column, at_least=1)
     if number != int(number):
-        raise UserError(f"{place}: {column} is {row[column]!r}; allowed: a whole number of tokens")
+        given = shown(row[column])
+        raise UserError(f"{place}: {column} is {given}; allowed: a whole number of tokens")
     return int(number)

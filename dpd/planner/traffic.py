@@ -1,5 +1,6 @@
 """Traffic profiles and latency targets: what a person writes in `traffic.yaml`."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -8,11 +9,13 @@ from pydantic import BeforeValidator, Field, ValidationError, model_validator
 from dpd.config.base import Config
 from dpd.config.report import validate
 from dpd.config.source import read_source
-from dpd.config.units import Seconds
+from dpd.config.units import Seconds, second_range
 from dpd.planner.trace import Trace, read_lengths, read_trace
 
 Tokens = Annotated[int, Field(ge=1)]
-Share = Annotated[float, Field(ge=0, le=1, strict=False)]
+Share = Annotated[float, Field(ge=0, le=1)]
+_MOST_REQUESTS_PER_SECOND = 100_000
+_MOST_USERS = 100_000
 
 
 class Lognormal(Config):
@@ -20,7 +23,7 @@ class Lognormal(Config):
 
     median: Tokens
     """Half of the lengths lie below this number of tokens."""
-    sigma: Annotated[float, Field(ge=0, le=3, strict=False)]
+    sigma: Annotated[float, Field(ge=0, le=3)]
     """Standard deviation of the logarithm: 0.5 is narrow, 1.2 is wide."""
 
 
@@ -58,7 +61,7 @@ Length = Annotated[Fixed | Lognormal | Measured, BeforeValidator(_length)]
 class TrafficClass(Config):
     """One kind of request in the mix."""
 
-    share: Annotated[float, Field(gt=0, strict=False)] = 1.0
+    share: Annotated[float, Field(gt=0, le=1e6)] = 1.0
     """Share of the requests; the shares of all classes are scaled to 1."""
     input: Length
     """Prompt tokens: a number, `{median, sigma}` or `{file}`."""
@@ -68,13 +71,16 @@ class TrafficClass(Config):
     """Share of the prompt that all requests of the class begin with: in the prefix cache."""
 
 
+Duration = Annotated[Seconds, second_range("0.1ms", "24h")]
+
+
 class Percentiles(Config):
     """Limits of one latency, by percentile."""
 
-    p50: Seconds | None = None
-    p90: Seconds | None = None
-    p95: Seconds | None = None
-    p99: Seconds | None = None
+    p50: Duration | None = None
+    p90: Duration | None = None
+    p95: Duration | None = None
+    p99: Duration | None = None
 
     def limits(self) -> list[tuple[float, float]]:
         """Return (share, seconds) of every limit that is set."""
@@ -82,11 +88,16 @@ class Percentiles(Config):
         return [(share, seconds) for share, seconds in given if seconds is not None]
 
 
-def _p95(value: Any) -> Any:
-    return {"p95": value} if isinstance(value, str) else value
+def _limits(value: Any) -> Any:
+    """Return limits by percentile; a plain duration is one of the 95th."""
+    if isinstance(value, str):
+        return {"p95": value}
+    if isinstance(value, Percentiles) or (isinstance(value, Mapping) and value):
+        return value
+    raise ValueError("a duration such as 2s, or limits such as {p50: 500ms, p99: 2s}")
 
 
-Limit = Annotated[Percentiles, BeforeValidator(_p95)]
+Limit = Annotated[Percentiles, BeforeValidator(_limits)]
 
 
 class Targets(Config):
@@ -96,16 +107,16 @@ class Targets(Config):
     """Time to first token."""
     itl: Limit = Percentiles()
     """Inter-token latency: the mean over one request, as load generators report it."""
-    e2e: Limit = Percentiles()
+    e2e: Annotated[Limit, Field(alias="e2e")] = Percentiles()  # else the key would be `e2E`
     """From the request to its last token."""
 
 
 class TrafficProfile(Config):
     """Requests of an endpoint: how they arrive, how long they are, what is asked of them."""
 
-    rate: Annotated[float, Field(gt=0, strict=False)] | None = None
+    rate: Annotated[float, Field(gt=0, le=_MOST_REQUESTS_PER_SECOND)] | None = None
     """Requests per second, Poisson arrivals."""
-    concurrency: Annotated[int, Field(ge=1)] | None = None
+    concurrency: Annotated[int, Field(ge=1, le=_MOST_USERS)] | None = None
     """Closed loop: so many users, each with one request at a time."""
     trace: str | None = None
     """Recorded requests: CSV or JSONL with arrival (seconds), input and output (tokens)."""

@@ -6,10 +6,12 @@ from typing import Literal
 import numpy as np
 
 from dpd.errors import UserError
-from dpd.planner.estimate import Lengths, prefiller_saturation
+from dpd.planner.advice import Condition, conditions, departures
+from dpd.planner.estimate import Lengths, prefill_worker_saturation
 from dpd.planner.evaluate import Outcome, evaluate, seconds_text
 from dpd.planner.question import Question
-from dpd.planner.search import Findings, Progress, rank, search
+from dpd.planner.ranking import rank
+from dpd.planner.search import Findings, Progress, search, why_not
 
 Verdict = Literal["disaggregated", "colocated"]
 
@@ -18,15 +20,6 @@ _CLEARLY_BETTER = 0.9
 _MODEL_ERROR = {"ttft": 0.35, "itl": 0.10, "e2e": 0.20}
 _OTHER_SEEDS = 3
 _CALIBRATED_GPUS = ("H100", "H200", "B200")
-
-
-@dataclass(frozen=True)
-class Condition:
-    """One of the conditions under which AWS's guide advises disaggregation."""
-
-    text: str
-    value: str
-    is_met: bool
 
 
 @dataclass(frozen=True)
@@ -57,11 +50,12 @@ def answer(
     verdict = topology or _verdict(question, findings)
     chosen = findings.disaggregated if verdict == "disaggregated" else findings.colocated
     if chosen is None:
-        raise UserError(f"no {verdict} plan can run within {question.max_nodes} nodes")
+        reason = why_not(question, is_disaggregated=verdict == "disaggregated")
+        raise UserError(f"no {verdict} plan can run: {reason}")
     saturation = 0.0
     if findings.disaggregated is not None:
         plan = findings.disaggregated.plan
-        saturation = prefiller_saturation(question, plan, findings.lengths)
+        saturation = prefill_worker_saturation(question, plan, findings.lengths)
     return Answer(
         question=question,
         findings=findings,
@@ -107,7 +101,8 @@ def _reasons(question: Question, findings: Findings, saturation: float) -> tuple
     reasons = []
     one, other = findings.disaggregated, findings.colocated
     if one is None:
-        reasons.append("no disaggregated plan runs within the limits")
+        reason = why_not(question, is_disaggregated=True)
+        reasons.append(f"no disaggregated plan can run: {reason}")
     else:
         same, half = findings.same_gpus, findings.half_gpus
         rate = findings.lengths.remote(one.plan.routing_threshold).rate
@@ -116,6 +111,7 @@ def _reasons(question: Question, findings: Findings, saturation: float) -> tuple
             f"one prefill worker saturates at {saturation:.2f} prompts a second{load}, "
             f"and the plan has {one.plan.prefill_replicas}"
         )
+        reasons += departures(question, one, findings.lengths)
         if same is not None:
             reasons.append(_compared(one, same, f"colocated on the same {same.gpus} GPUs"))
         if half is not None:
@@ -161,17 +157,11 @@ def _price(outcome: Outcome) -> str:
 
 
 def _conditions(question: Question, lengths: Lengths, chosen: Outcome) -> tuple[Condition, ...]:
-    model = question.model
-    inputs, outputs = float(np.median(lengths.inputs)), float(np.median(lengths.outputs))
-    rate = lengths.rate if np.isfinite(lengths.rate) else chosen.result.request_rate
-    kind = "mixture of experts" if model.is_mixture_of_experts else "dense"
-    size = f"{kind}, {model.parameters / 1e9:.1f}e9 parameters"
-    is_large = not model.is_mixture_of_experts and model.parameters >= 70e9
-    return (
-        Condition("a dense model of 70e9 parameters or more", size, is_large),
-        Condition("prompts of 4,096 tokens or more", f"median {inputs:.0f}", inputs >= 4096),
-        Condition("2 requests a second or more", f"{rate:.2f}", rate >= 2),
-        Condition("answers of 256 tokens or more", f"median {outputs:.0f}", outputs >= 256),
+    return conditions(
+        question,
+        inputs=float(np.median(lengths.inputs)),
+        outputs=float(np.median(lengths.outputs)),
+        rate=lengths.rate if np.isfinite(lengths.rate) else chosen.result.request_rate,
     )
 
 
@@ -193,8 +183,9 @@ def _confidence(question: Question, chosen: Outcome, progress: Progress) -> tupl
         if len(runs) > 1:
             lines.append(f"{name} over {len(runs)} seeds: {low} to {high}")
     lines.append(
-        "model error where it was measured: inter-token latency and throughput within 10 %, TTFT "
-        "within 35 % below saturation (docs/planner-accuracy.md)"
+        "model error where it was measured: inter-token latency and throughput within "
+        f"{_MODEL_ERROR['itl']:.0%}, TTFT within {_MODEL_ERROR['ttft']:.0%} below saturation "
+        "(docs/planner-accuracy.md)"
     )
     close = [
         name

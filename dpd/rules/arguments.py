@@ -3,16 +3,47 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterator
+from typing import NamedTuple
 
+from dpd.catalog import vllm_flags as vllm
+from dpd.catalog.vllm_flags import MODEL_TAG, Flag
 from dpd.errors import nearest, shown
-from dpd.rules import flags as vllm
 from dpd.rules import sources
 from dpd.rules.environment_view import FIELD_FLAGS
 from dpd.rules.finding import Severity, Violation
-from dpd.rules.flags import MODEL_TAG, Flag
 from dpd.rules.rule import rule
 from dpd.rules.view import EndpointView
 
+
+class _Bounds(NamedTuple):
+    above: float
+    most: float | None
+
+    def hold(self, amount: float) -> bool:
+        return self.above < amount <= (self.most or amount)
+
+    def __str__(self) -> str:
+        if self.most is None:
+            return f"{self.above + 1:g} or more"
+        return f"more than {self.above:g} and up to {self.most:g}"
+
+
+_BOUNDS = {
+    "gpu-memory-utilization": _Bounds(0, 1),
+    "port": _Bounds(0, 65535),
+    **dict.fromkeys(
+        (
+            "block-size",
+            "data-parallel-size",
+            "max-model-len",
+            "max-num-batched-tokens",
+            "max-num-seqs",
+            "pipeline-parallel-size",
+            "tensor-parallel-size",
+        ),
+        _Bounds(0, None),
+    ),
+}
 # What a role may have of its own; the other flags that a field sets must be the same everywhere.
 _PER_ROLE = {"gpu-memory-utilization", "max-model-len"}
 
@@ -30,7 +61,7 @@ def flag_exists(endpoint: EndpointView) -> Iterator[Violation]:
     is also the only one that disaggregated endpoints are documented for.
     """
     if endpoint.known_image or endpoint.is_disaggregated:
-        yield from _unknown_flags(endpoint)
+        yield from _unknown_flags(endpoint, otherwise="remove it")
 
 
 @rule(
@@ -42,18 +73,45 @@ def flag_exists(endpoint: EndpointView) -> Iterator[Violation]:
 def flag_exists_in_known_version(endpoint: EndpointView) -> Iterator[Violation]:
     """The image may hold another version of vLLM, so an unknown flag need not be a mistake."""
     if not (endpoint.known_image or endpoint.is_disaggregated):
-        yield from _unknown_flags(endpoint)
+        yield from _unknown_flags(endpoint, otherwise="see whether the vLLM in the image knows it")
 
 
-def _unknown_flags(endpoint: EndpointView) -> Iterator[Violation]:
+def _unknown_flags(endpoint: EndpointView, *, otherwise: str) -> Iterator[Violation]:
     for flag in endpoint.arguments if endpoint.is_vllm else ():
         if flag.known is None and flag.name != MODEL_TAG:
-            near = nearest(flag.name.removeprefix("no-"), vllm.known_flags())
             yield Violation(
                 flag.path,
                 f"given {shown(flag.word)}",
                 f"the flags of vLLM {vllm.version()}",
-                f"did you mean --{near}?" if near else "remove it",
+                _meant(flag.name) or otherwise,
+            )
+
+
+def _meant(name: str) -> str | None:
+    """Return a question that names the nearest flag, unless that one says the opposite."""
+    near = nearest(name.removeprefix("no-"), vllm.known_flags())
+    said = {*name.split("-")} ^ {*(near or "").split("-")}
+    is_opposite = {"enable", "disable"} <= said
+    return f"did you mean --{near}?" if near and not is_opposite else None
+
+
+@rule(
+    "DPD118",
+    Severity.ERROR,
+    title="Each word of the arguments is an item of its own",
+    source=sources.VLLM_FLAGS,
+)
+def words_are_apart(endpoint: EndpointView) -> Iterator[Violation]:
+    """No shell takes `--port 8000` apart: vLLM gets it as one word and stops.
+
+    `--port=8000` may be one item. The other rules read such an item as it was meant.
+    """
+    items = {flag.path: flag.item for flag in endpoint.arguments if endpoint.is_vllm}
+    for path, item in items.items():
+        if item:
+            words = ", ".join(item.split())
+            yield Violation(
+                path, f"given {shown(item)} in one item", "one word in each item", f"write {words}"
             )
 
 
@@ -64,7 +122,10 @@ def _unknown_flags(endpoint: EndpointView) -> Iterator[Violation]:
     source=sources.VLLM_FLAGS,
 )
 def flag_value_is_allowed(endpoint: EndpointView) -> Iterator[Violation]:
-    """A value is there where one is needed, of the right type, and one of the choices if any."""
+    """A value is there where one is needed, of the right type, within bounds, one of the choices.
+
+    A share of memory is not a percentage, and counts and sizes are 1 or more.
+    """
     for flag in endpoint.arguments if endpoint.is_vllm else ():
         if flag.known and (allowed := _allowed_instead(flag)):
             given = " ".join((flag.word, *flag.values))
@@ -84,8 +145,13 @@ def _allowed_instead(flag: Flag) -> str | None:
     if known.choices:
         wrong = [value for value in flag.values if value not in known.choices]
         return f"one of {', '.join(known.choices)}" if wrong else None
-    wrong = [value for value in flag.values if not _is_of_type(flag, value)]
-    return f"a {known.type}" if wrong else None
+    if any(not _is_of_type(flag, value) for value in flag.values):
+        return f"a {known.type}"
+    bounds = _BOUNDS.get(known.name)
+    if bounds is None or _is_automatic(flag, flag.value):
+        return None
+    amount = vllm.whole_number(flag.value) if known.type != "number" else vllm.number_of(flag.value)
+    return None if amount is not None and bounds.hold(amount) else str(bounds)
 
 
 def _is_of_type(flag: Flag, value: str) -> bool:
@@ -95,14 +161,17 @@ def _is_of_type(flag: Flag, value: str) -> bool:
     if kind == "number":
         return vllm.number_of(value) is not None
     if kind == "human-readable number":
-        is_automatic = flag.name == "max-model-len" and value.lower() in ("auto", "-1")
-        return is_automatic or vllm.whole_number(value) is not None
+        return _is_automatic(flag, value) or vllm.whole_number(value) is not None
     if kind == "JSON":
         try:
             json.loads(value)
         except (ValueError, RecursionError):
             return False
     return True
+
+
+def _is_automatic(flag: Flag, value: str) -> bool:
+    return flag.name == "max-model-len" and value.lower() in ("auto", "-1")
 
 
 @rule(

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 
-from dpd.catalog import instance_types
+from dpd.catalog.instance_types import instance_types, same_family
 from dpd.config import Environment
-from dpd.config.capacity import required_nodes
+from dpd.config.capacity import required_nodes, room_on
 from dpd.errors import nearest, shown
+from dpd.planner.memory import GIB
 from dpd.rules import sources
 from dpd.rules.finding import Severity, Violation
 from dpd.rules.rule import rule
@@ -28,7 +29,7 @@ def instance_type_is_supported(endpoint: EndpointView) -> Iterator[Violation]:
         given.append(Written(item, (*several.path, index)))
     for written in given:
         if isinstance(written.value, str) and written.value not in instance_types():
-            near = nearest(written.value, instance_types())
+            near = nearest(written.value, same_family(written.value, instance_types()))
             yield Violation(
                 written.path,
                 f"given {shown(written.value)}",
@@ -75,14 +76,48 @@ def worker_fits_node(endpoint: EndpointView) -> Iterator[Violation]:
         }
         for resource, most in has.items():
             amount = role.amount(resource)
-            if amount and amount.value > most:
+            # Some cpu and memory of every node is the system's.
+            is_too_much = amount and amount.value > most - (resource != "nvidia.com/gpu")
+            if amount and is_too_much:
                 written = role.requests.get(resource) or role.limits[resource]
                 shown_most = f"{node.memory_gib}Gi" if resource == "memory" else most
                 yield Violation(
                     amount.path,
                     f"given {resource} {written.value} for {role.name}",
-                    f"{shown_most} at most on {node.name}",
+                    f"{'up to' if resource == 'nvidia.com/gpu' else 'less than'} {shown_most} on "
+                    f"{node.name}",
                     "lower it",
+                )
+
+
+@rule(
+    "DPD214",
+    Severity.WARNING,
+    title="A worker leaves room for the system",
+    source=sources.KUBERNETES_RESOURCES,
+)
+def worker_leaves_room(endpoint: EndpointView) -> Iterator[Violation]:
+    """What kernel, kubelet, huge pages and daemons take of a node is no worker's.
+
+    AWS publishes no number of it; a sixteenth of vCPUs and memory is counted here and in sizing
+    instance groups. A pod that asks for more than is left stays Pending.
+    """
+    for role in endpoint.roles:
+        if role.node is None:
+            continue
+        room = room_on(role.node)
+        most = {"cpu": (room.cpus, role.node.vcpus, str(room.cpus))}
+        memory = role.node.memory_gib * GIB
+        most["memory"] = (room.memory, memory, f"{room.memory // GIB}Gi")
+        for resource, (free, all_, told) in most.items():
+            amount = role.amount(resource)
+            if amount and free < amount.value < all_:
+                written = role.requests.get(resource) or role.limits[resource]
+                yield Violation(
+                    amount.path,
+                    f"given {resource} {written.value} for {role.name}",
+                    f"{told} or less on {role.node.name}",
+                    "lower it, or be sure that a node has so much allocatable",
                 )
 
 
@@ -175,18 +210,22 @@ def no_idle_nodes(environment: Environment) -> Iterator[Violation]:
     source=sources.CRD,
 )
 def scaling_bounds(endpoint: EndpointView) -> Iterator[Violation]:
-    """The smallest number is not above the largest, and the replicas lie between them."""
+    """The smallest number is not above the largest, and replicas that are given lie between them.
+
+    Where none are given, scaling raises the default of one at once.
+    """
     scaled = {
         "prefill": ("pdSpec", "autoScalingSpec", "prefillAutoScaling"),
         "decode": ("pdSpec", "autoScalingSpec", "decodingAutoScaling"),
         "worker": ("autoScalingSpec",),
     }
+    placed = {"prefill": ("pdSpec", "prefillSpec"), "decode": ("pdSpec", "decodingSpec")}
     for role in endpoint.roles:
         keys = scaled[role.name]
+        is_given = endpoint.written(*placed.get(role.name, ()), "replicas").value is not None
         if not isinstance(endpoint.written(*keys).value, Mapping):
             continue
         low = endpoint.written(*keys, "minReplicaCount", default=1)
-        # One decode replica is all there may be, so a default of five is not the file's mistake.
         high = endpoint.written(*keys, "maxReplicaCount", default=5)
         if type(low.value) is not int or type(high.value) is not int:
             continue
@@ -197,7 +236,7 @@ def scaling_bounds(endpoint: EndpointView) -> Iterator[Violation]:
                 "a minimum up to the maximum",
                 "lower minReplicaCount or raise maxReplicaCount",
             )
-        elif not low.value <= role.replicas.value <= high.value:
+        elif is_given and not low.value <= role.replicas.value <= high.value:
             yield Violation(
                 role.replicas.path,
                 f"given {role.replicas.value} replicas",

@@ -9,6 +9,7 @@ from dpd.config.source import Source, parse_documents, read_bytes
 from dpd.errors import UserError, shown
 from dpd.rules import (  # noqa: F401 - importing a family registers its rules
     addons,
+    agreement,
     arguments,
     capacity,
     config,
@@ -40,6 +41,11 @@ _SAYS_MORE = {"DPD202", "DPD408"}
 """Rules that say of a value what the schema says too, and what to do."""
 
 _Found = Iterator[tuple[Rule, Violation]]
+
+
+def all_rules() -> list[Rule]:
+    """Return every rule, by id; the worthwhile ones last, where they belong."""
+    return sorted(REGISTRY.values(), key=lambda rule: (rule.family == "worthwhile", rule.id))
 
 
 def check_file(path: Path) -> list[Finding]:
@@ -200,7 +206,8 @@ def _below(violation: Violation, path: tuple[str | int, ...]) -> Violation:
 
 
 def _kept(findings: list[Finding], ignored: Mapping[str, Any]) -> list[Finding]:
-    return [each for each in findings if each.rule not in ignored]
+    silent = set(ignored) - structure.NOT_IGNORABLE
+    return [each for each in findings if each.rule not in silent]
 
 
 def _sorted(findings: list[Finding]) -> list[Finding]:

@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import re
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -80,7 +81,7 @@ def run_check(arguments: argparse.Namespace) -> int:
 
 def run_rules(arguments: argparse.Namespace) -> int:
     """Print one line for each rule."""
-    from dpd.rules.catalogue import all_rules
+    from dpd.rules.check import all_rules
 
     rules = all_rules()
     if arguments.json:
@@ -94,7 +95,7 @@ def run_rules(arguments: argparse.Namespace) -> int:
 
 def run_explain(arguments: argparse.Namespace) -> int:
     """Print all about one rule."""
-    from dpd.rules.catalogue import all_rules
+    from dpd.rules.check import all_rules
 
     (id_,) = _known_ids([arguments.id])
     rule = next(each for each in all_rules() if each.id == id_)
@@ -106,12 +107,13 @@ def run_explain(arguments: argparse.Namespace) -> int:
 
 def _known_ids(given: Sequence[str]) -> set[str]:
     """Return ids in capitals, from words that may hold several; `UserError` for an unknown one."""
-    from dpd.rules.catalogue import all_rules
+    from dpd.rules.check import all_rules
 
     known = {rule.id for rule in all_rules()} if given else set()
     ids = {word.strip().upper() for text in given for word in text.split(",")}
     for id_ in sorted(ids - known):
-        near = nearest(id_, known)
+        # A number names no other rule; what is no number may be a slip.
+        near = None if re.fullmatch(r"DPD\d+", id_) else nearest(id_, known)
         hint = f"did you mean {near}?" if near else "`dpd rules` lists them"
         raise UserError(f"given {id_!r}, which is no rule; {hint}")
     return ids

@@ -2,10 +2,13 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import Any
 
+from dpd.catalog.vllm_flags import MODEL_TAG
 from dpd.config.source import KeyPath, Source
-from dpd.errors import nearest, shown
+from dpd.errors import shown
+from dpd.manifest.endpoint_spec import MODEL_PATH
 from dpd.rules import sources
 from dpd.rules.finding import Severity, Violation
 from dpd.rules.rule import rule
@@ -15,9 +18,10 @@ _VARIABLE = r"\$\{?[A-Z_][A-Z0-9_]*\}?|<[A-Z][A-Z0-9_ -]*>"
 _PLACEHOLDER = re.compile(
     rf"{_VARIABLE}|\{{\{{.*?\}}\}}|\b(?:CHANGE_?ME|REPLACE_?ME|YOUR_[A-Z0-9_]+|FIXME)\b"
 )
-_WHOLE_PLACEHOLDER = re.compile(r"<[\w .:/-]+>")
-# Programs and queries have variables, and templates braces, of their own.
-_NOT_PLACEHOLDERS = {"annotations", "command", "query", "initContainers", "probes"}
+_ANGLE = r"<[A-Za-z][\w .:/-]*>"
+_ANYWHERE = re.compile(rf"{_PLACEHOLDER.pattern}|{_ANGLE}")
+# Programs and queries have variables, and templates braces, of their own; reasons are prose.
+_NOT_PLACEHOLDERS = {"annotations", "command", "ignore", "query", "initContainers", "probes"}
 
 
 @rule(
@@ -30,16 +34,21 @@ def placeholder(source: Source) -> Iterator[Violation]:
     """Nothing replaces `$VAR`, `<PLACEHOLDER>` or `{{ value }}` in a file that is applied as it is.
 
     The API server takes the text literally, and the operator then looks for a bucket, an instance
-    type or an image of that name. Of a worker's environment, Kubernetes replaces `$(VAR)` only.
-    Commands, probes and metric queries are passed over, and arguments of a command of one's own:
-    there a dollar sign may be meant.
+    type or an image of that name. Of a worker's environment, Kubernetes replaces `$(VAR)` only;
+    a password may hold a dollar sign and a template braces, so only a variable that is nothing but
+    a placeholder counts. Commands, probes and metric queries are passed over, and arguments of a
+    command of one's own: there a dollar sign may be meant.
     """
     for path, text in _texts(source.data, (), has_command=_has_command(source.data)):
-        pattern = re.compile(_VARIABLE) if "args" in path else _PLACEHOLDER
-        found = pattern.search(text)
-        if found or ("args" not in path and _WHOLE_PLACEHOLDER.fullmatch(text)):
-            given = found[0] if found else text
-            yield Violation(path, f"given the placeholder {shown(given)}", "a value", "fill it in")
+        if "args" in path:
+            found = re.search(_VARIABLE, text)
+        elif "environmentVariables" in path:
+            found = _ANYWHERE.fullmatch(text)
+        else:
+            found = _ANYWHERE.search(text)
+        if found:
+            given = shown(found[0])
+            yield Violation(path, f"given the placeholder {given}", "a value", "fill it in")
 
 
 def _has_command(value: Any) -> bool:
@@ -139,6 +148,30 @@ def model_source_is_complete(endpoint: EndpointView) -> Iterator[Violation]:
 
 
 @rule(
+    "DPD119",
+    Severity.WARNING,
+    title="vLLM loads the model from where it is mounted",
+    source=sources.CRD,
+)
+def model_is_mounted(endpoint: EndpointView) -> Iterator[Violation]:
+    """Under another path there is a model only if the image or a volume of one's own brings it."""
+    if not endpoint.is_vllm or endpoint.is_environment:
+        return  # There a field says where it is, and no argument may.
+    mount = endpoint.written("worker", "modelVolumeMount", "mountPath", default=MODEL_PATH)
+    has_others = endpoint.written("kubernetes", "volumes").value
+    flags = (role.flags.get(name) for role in endpoint.roles for name in ("model", MODEL_TAG))
+    for path, given in {flag.path: flag.value for flag in flags if flag}.items():
+        place = PurePosixPath(given)
+        if place.is_absolute() and not has_others and not place.is_relative_to(str(mount.value)):
+            yield Violation(
+                path,
+                f"given the model {shown(given)}, but it is mounted at {mount.value}",
+                f"{mount.value} or below",
+                "make the two agree",
+            )
+
+
+@rule(
     "DPD113",
     Severity.NOTE,
     title="The field has an effect",
@@ -159,19 +192,30 @@ def field_has_effect(endpoint: EndpointView) -> Iterator[Violation]:
 @rule(
     "DPD115",
     Severity.ERROR,
-    title="An ignored rule exists and has a reason",
+    title="An ignored rule exists, has a reason and may be ignored",
     source="docs/check.md",
 )
 def ignores_are_explained(source: Source) -> Iterator[Violation]:
-    """A rule is switched off for a file by `ignore: {DPD504: why}`; a wrong id would do nothing."""
+    """A rule is switched off for a file by `ignore: {DPD504: why}`; a wrong id would do nothing.
+
+    What the file's own models refuse stays refused, and so does this rule.
+    """
     from dpd.rules.rule import REGISTRY
+    from dpd.rules.structure import NOT_IGNORABLE
 
     ignored = source.data.get("ignore") if isinstance(source.data, Mapping) else None
     for id_, reason in ignored.items() if isinstance(ignored, Mapping) else ():
         path = ("ignore", id_)
         if id_ not in REGISTRY:
-            near = nearest(id_, REGISTRY)
-            hint = f"write {near}" if near else "see `dpd rules`"
-            yield Violation(path, f"given {shown(id_)}", "the id of a rule", hint)
+            yield Violation(
+                path, f"given {shown(id_)}", "the id of a rule", "`dpd rules` lists them"
+            )
+        elif id_ in NOT_IGNORABLE:
+            yield Violation(
+                path,
+                f"given {id_}, which refuses the file whatever it ignores",
+                "the other rules",
+                "remove it and correct what it finds",
+            )
         elif isinstance(reason, str) and not reason.strip():
             yield Violation(path, "given no reason", "a reason in words", "say why, or remove it")

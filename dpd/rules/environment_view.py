@@ -44,7 +44,8 @@ def environment_views(environment: Environment) -> Iterator[EndpointView]:
             locate=_locator(endpoint, path),
             knowledge=Knowledge(
                 architecture=model.architecture,
-                weight_format=model.quantization or model.dtype,
+                dtype=model.dtype,
+                weight_format=model.weight_format,
                 instance_types=_instance_types(environment, endpoint),
             ),
         )

@@ -1,28 +1,14 @@
-"""KV transfer: what prefill and decode must have in common for the cache to arrive."""
+"""KV transfer: settings of LMCache and NIXL with which the cache arrives."""
 
-import json
-from collections.abc import Callable, Iterator, Mapping
-from functools import cache
-from pathlib import Path
+from collections.abc import Callable, Iterator
 
+from dpd.catalog.lmcache import lmcache_variables
 from dpd.errors import nearest, shown
 from dpd.rules import sources
 from dpd.rules.finding import Severity, Violation
 from dpd.rules.rule import rule
 from dpd.rules.view import EndpointView, Written
 
-_DATA_FILE = Path(__file__).parents[1] / "catalog/lmcache_variables.json"
-
-# Flags whose values are part of the KV cache or of the name under which it is found.
-_EQUAL_FLAGS = (
-    "model",
-    "revision",
-    "dtype",
-    "quantization",
-    "kv-cache-dtype",
-    "prefix-caching-hash-algo",
-    "seed",
-)
 _TRUE = {"true", "1"}
 # Replacements of LMCache settings that are gone.
 _GONE = {
@@ -36,69 +22,6 @@ _GONE = {
     "LMCACHE_USE_EXPERIMENTAL": "remove it",
 }
 _NIXL_BACKEND = {"NIXL_BACKEND", "NIXL_BACKENDS"}
-
-
-@rule(
-    "DPD401",
-    Severity.ERROR,
-    title="Prefill and decode have the same tensor parallel size",
-    source=sources.LMCACHE_PD_BACKEND,
-)
-def equal_tensor_parallel(endpoint: EndpointView) -> Iterator[Violation]:
-    """LMCache's keys hold the number of ranks: decode looks for `@8@` where prefill stored `@4@`.
-
-    The decode log then says `Retrieved 0 out of N required tokens`, and decode prefills again.
-    """
-    prefill, decode = endpoint.prefill, endpoint.decode
-    if not (prefill and decode and endpoint.is_vllm):
-        return
-    first, second = prefill.tensor_parallel, decode.tensor_parallel
-    if first and second and first.value != second.value:
-        yield Violation(
-            second.path if second.path != decode.path else first.path,
-            f"given {first.value} for prefill and {second.value} for decode",
-            "the same --tensor-parallel-size",
-            "make the two equal",
-        )
-
-
-@rule(
-    "DPD402",
-    Severity.ERROR,
-    title="Prefill and decode agree on what decides the content of the KV cache",
-    source=sources.LMCACHE_PD_BACKEND,
-)
-def equal_flags(endpoint: EndpointView) -> Iterator[Violation]:
-    """Model, revision, types, hash algorithm, seed; else nothing is found, or what is wrong."""
-    yield from _differing(endpoint, _EQUAL_FLAGS)
-
-
-@rule(
-    "DPD403",
-    Severity.WARNING,
-    title="Prefill and decode have the same block size",
-    source=sources.LMCACHE_PD_BACKEND,
-)
-def equal_block_size(endpoint: EndpointView) -> Iterator[Violation]:
-    """Chunks are cut along blocks; unequal ones are copied in more and smaller pieces."""
-    yield from _differing(endpoint, ("block-size",))
-
-
-def _differing(endpoint: EndpointView, names: tuple[str, ...]) -> Iterator[Violation]:
-    prefill, decode = endpoint.prefill, endpoint.decode
-    if not (prefill and decode and endpoint.is_vllm):
-        return
-    for name in names:
-        first, second = prefill.flags.get(name), decode.flags.get(name)
-        one, other = first.value if first else None, second.value if second else None
-        written = second or first
-        if one != other and written:
-            yield Violation(
-                written.path,
-                f"given --{name} {one or 'unset'} for prefill and {other or 'unset'} for decode",
-                "the same for both",
-                "move it to the arguments of all workers",
-            )
 
 
 @rule(
@@ -185,8 +108,8 @@ def variable_is_read(endpoint: EndpointView) -> Iterator[Violation]:
             yield _ignored(name, written, "use LMCACHE_NIXL_BACKENDS=LIBFABRIC")
         elif name in _GONE:
             yield _ignored(name, written, _GONE[name])
-        elif name.startswith("LMCACHE_") and name not in _lmcache_variables():
-            near = nearest(name, _lmcache_variables())
+        elif name.startswith("LMCACHE_") and name not in lmcache_variables():
+            near = nearest(name, lmcache_variables())
             yield _ignored(name, written, f"did you mean {near}?" if near else "remove it")
     unfull = endpoint.variables.get("LMCACHE_SAVE_UNFULL_CHUNK")
     if unfull and endpoint.is_disaggregated and (unfull.value or "").lower() not in _TRUE:
@@ -197,13 +120,6 @@ def variable_is_read(endpoint: EndpointView) -> Iterator[Violation]:
 
 def _ignored(name: str, written: Written[str | None], fix: str) -> Violation:
     return Violation(written.path, f"given {name}, which nothing reads", "names that are read", fix)
-
-
-@cache
-def _lmcache_variables() -> frozenset[str]:
-    data: Mapping[str, list[str]] = json.loads(_DATA_FILE.read_text(encoding="utf-8"))
-    names = (*data["settings"], *data["aliases"], *data["others"])
-    return frozenset(f"LMCACHE_{name.upper()}" for name in names)
 
 
 @rule(

@@ -5,17 +5,18 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from dpd.catalog import ModelArchitecture, model_architectures
+from dpd.catalog import vllm_flags as vllm
+from dpd.catalog.vllm_flags import Flag
 from dpd.config.source import KeyPath
 from dpd.planner.memory import weight_formats
-from dpd.rules import flags as vllm
-from dpd.rules.flags import Flag
-from dpd.rules.view import EndpointView, Role, Written
+from dpd.rules.view import SAGEMAKER_PREFIX, EndpointView, Role, Written, is_for_sagemaker
 
 INSTANCE_TYPE_LABEL = "node.kubernetes.io/instance-type"
 
 _ROLE_FIELDS = {"prefill": ("pdSpec", "prefillSpec"), "decode": ("pdSpec", "decodingSpec")}
 _DTYPES = {"half": "float16", "float": "float32"}
-_MODEL_SUFFIX = r"(instruct|chat|base|it|hf|fp8)*\d{0,4}"
+_SIXTEEN_BITS = {"bfloat16", "float16"}
+_MODEL_SUFFIX = r"(instruct|chat|base|it|hf|fp8|bf16)*\d{0,4}"
 _QUANTIZED = r"awq|gptq|int[48]|w\d+a\d+|bnb|gguf|nvfp4|mxfp4|quant"
 
 
@@ -24,6 +25,7 @@ class Knowledge(NamedTuple):
 
     architecture: str
     """Its name or alias in the catalog."""
+    dtype: str
     weight_format: str
     instance_types: Mapping[str, str]
     """Instance type by role."""
@@ -58,7 +60,9 @@ def manifest_view(
         *vllm.parse(_words(_mapping(spec.get("worker")).get("args")), ("worker", "args")),
     ]
     shared = [_moved(flag, find) for flag in shared]
+    variables = _variables(spec, find)
     roles, arguments = [], list(shared)
+    shared = [*_flags_from(variables), *shared]
     for name, keys in _roles(spec):
         own = vllm.parse(
             _words(_mapping(_at(spec, keys)).get("args")) if keys else [], (*keys, "args")
@@ -66,8 +70,13 @@ def manifest_view(
         own = [_moved(flag, find) for flag in own]
         arguments += own
         given_type = knowledge.instance_types.get(name) if knowledge else None
-        roles.append(_role(name, keys, spec, find, shared, own, given_type))
+        role = _role(name, keys, spec, find, shared, own, given_type)
+        is_open = is_for_sagemaker(image, variables) or "config" in role.flags
+        roles.append(role._replace(has_more_flags=is_open))
     architecture = knowledge.architecture if knowledge else _architecture(spec, shared)
+    model = model_architectures().get(architecture)
+    # Every model of the catalog computes in bfloat16 unless told otherwise.
+    dtype = knowledge.dtype if knowledge else "bfloat16" if model else None
     return EndpointView(
         path=path,
         name=Written(_text(metadata.get("name")), (*above, "name")),
@@ -79,10 +88,15 @@ def manifest_view(
         is_vllm=_is_vllm(image, command),
         roles=tuple(roles),
         arguments=tuple(arguments),
-        variables=_variables(spec, find),
-        architecture=model_architectures().get(architecture),
+        variables=variables,
+        architecture=model,
         architecture_name=architecture,
-        weight_format=_weight_format(spec, shared, knowledge),
+        dtype=dtype,
+        weight_format=_weight_format(
+            {flag.name: flag.value for flag in shared},
+            stored=knowledge.weight_format if knowledge else _stored(spec, model),
+            dtype=dtype,
+        ),
     )
 
 
@@ -121,6 +135,7 @@ def _role(
         limits=_pairs(resources.get("limits"), (*where, "limits"), find),
         node_selector=selector,
         instance_type=_instance_type(spec, selector, find, given_type, keys),
+        has_more_flags=False,
     )
 
 
@@ -155,6 +170,15 @@ def _variables(
     return variables
 
 
+def _flags_from(variables: Mapping[str, Written[str | None]]) -> Iterator[Flag]:
+    """Yield the flags that AWS's images for SageMaker make of their variables."""
+    for name, written in variables.items():
+        if name.startswith(SAGEMAKER_PREFIX) and written.value is not None:
+            flag = name.removeprefix(SAGEMAKER_PREFIX).lower().replace("_", "-")
+            for each in vllm.parse([f"--{flag}={written.value}"], ()):
+                yield each._replace(path=written.path)
+
+
 def _architecture(spec: Mapping[str, Any], flags: list[Flag]) -> str:
     """Return the one architecture that all names of the model agree on, or nothing."""
     source = _mapping(spec.get("modelSourceConfig"))
@@ -181,25 +205,32 @@ def _named(name: str) -> Iterator[ModelArchitecture]:
         yield matching[max(matching, key=len)]
 
 
-def _weight_format(
-    spec: Mapping[str, Any], flags: list[Flag], knowledge: Knowledge | None
-) -> str | None:
-    by_flag = {flag.name: flag.value for flag in flags}
-    if quantization := by_flag.get("quantization"):
-        return quantization if quantization in weight_formats() else None
-    dtype = by_flag.get("dtype", "auto")
-    if knowledge:
-        known = knowledge.weight_format
-        return (
-            known if dtype == "auto" or known not in _DTYPES.values() else _DTYPES.get(dtype, dtype)
-        )
+def _stored(spec: Mapping[str, Any], model: ModelArchitecture | None) -> str | None:
+    """Return how the weights are stored, by their name, else as the model was published.
+
+    `auto` is what `--dtype` says; None where neither is known.
+    """
     location = _text(_mapping(spec.get("modelSourceConfig")).get("modelLocation"))
-    name = f"{_text(spec.get('modelName'))} {location}"
-    if re.search(_QUANTIZED, name, re.IGNORECASE):
+    name = f"{_text(spec.get('modelName'))} {location}".casefold()
+    if re.search(_QUANTIZED, name):
         return None
-    if "fp8" in name.casefold():
+    if "fp8" in name:
         return "fp8"
-    return _DTYPES.get(dtype, dtype) if dtype in {*weight_formats(), *_DTYPES} else None
+    is_as_published = model is not None and "bf16" not in name
+    return (model.quantization if model and is_as_published else None) or "auto"
+
+
+def _weight_format(
+    flags: Mapping[str, str], *, stored: str | None, dtype: str | None
+) -> str | None:
+    quantization = flags.get("quantization", "")
+    if quantization and quantization not in ("auto", "none"):
+        return quantization if quantization in weight_formats() else None
+    if stored is None or stored not in {"auto", *_SIXTEEN_BITS}:
+        return stored
+    given = flags.get("dtype", "auto")
+    given = (dtype or given) if given == "auto" else _DTYPES.get(given, given)
+    return given if given in weight_formats() else None
 
 
 def _is_vllm(image: str, command: list[Any]) -> bool:

@@ -3,14 +3,11 @@
 from collections.abc import Iterator
 
 from dpd.errors import shown
-from dpd.planner import memory
-from dpd.planner.memory import GIB, KV_CHUNK_TOKENS, GpuMemory
+from dpd.planner import defaults, memory
 from dpd.rules import sources
 from dpd.rules.finding import Severity, Violation
 from dpd.rules.memory_sums import (
     BUFFER,
-    DECODE_REQUESTS,
-    DEFAULT_BUFFER_BYTES,
     buffer_of,
     byte_size,
     gib,
@@ -18,12 +15,12 @@ from dpd.rules.memory_sums import (
     gpus_with_buffer,
     largest,
     needed_bytes,
+    outside_sum,
+    share_sum,
     sizes_of,
 )
 from dpd.rules.rule import rule
 from dpd.rules.view import EndpointView, quantity
-
-_ENOUGH_OUTSIDE_BYTES = 6 * GIB
 
 
 @rule(
@@ -33,14 +30,17 @@ _ENOUGH_OUTSIDE_BYTES = 6 * GIB
     source=sources.LMCACHE_PD_BACKEND,
 )
 def buffer_holds_a_chunk(endpoint: EndpointView) -> Iterator[Violation]:
-    """LMCache cuts the buffer down to whole chunks of 256 tokens and stops if none is left."""
+    """LMCache cuts the buffer down to whole chunks and stops if none is left.
+
+    A chunk is 256 tokens, or `LMCACHE_CHUNK_SIZE`.
+    """
     buffer = buffer_of(endpoint)
     for sizes in largest(endpoint) if buffer else ():
-        chunk = KV_CHUNK_TOKENS * sizes.kv_bytes_per_token
+        chunk = sizes.chunk_bytes
         if buffer and buffer.value < chunk:
             yield Violation(
                 buffer.path,
-                f"given {gib(buffer.value)}, less than one chunk of {KV_CHUNK_TOKENS} tokens x "
+                f"given {gib(buffer.value)}, less than one chunk of {sizes.chunk_tokens} tokens x "
                 f"{sizes.kv_sum} = {gib(chunk)}",
                 f"{gib(needed_bytes(sizes))} or more",
                 "raise it",
@@ -56,17 +56,18 @@ def buffer_holds_a_chunk(endpoint: EndpointView) -> Iterator[Violation]:
 def buffer_holds_a_request(endpoint: EndpointView) -> Iterator[Violation]:
     """LMCache 0.4.3 waits without end for room, so a prompt larger than the buffer never arrives.
 
-    The buffer is filled in whole chunks: ceil(tokens / 256) * 256 * bytes per token and rank.
+    The buffer is filled in whole chunks: ceil(tokens / 256) * 256 * bytes per token and rank,
+    with `LMCACHE_CHUNK_SIZE` in place of 256 where it is set.
     """
     buffer = buffer_of(endpoint)
     for sizes in largest(endpoint) if buffer else ():
-        chunk, needed = KV_CHUNK_TOKENS * sizes.kv_bytes_per_token, needed_bytes(sizes)
+        chunk, needed = sizes.chunk_bytes, needed_bytes(sizes)
         if buffer and chunk <= buffer.value and (buffer.value // chunk) * chunk < needed:
-            chunks = memory.kv_chunks(sizes.max_model_len.value)
+            chunks = sizes.chunks(sizes.max_model_len.value)
             yield Violation(
                 buffer.path,
                 f"given {gib(buffer.value)}, but a request of {sizes.max_model_len.value} tokens "
-                f"takes {chunks} chunks x {KV_CHUNK_TOKENS} x {sizes.kv_sum} = {gib(needed)}",
+                f"takes {chunks} chunks x {sizes.chunk_tokens} x {sizes.kv_sum} = {gib(needed)}",
                 f"{gib(needed)} or more",
                 "raise it or lower max-model-len",
             )
@@ -84,7 +85,7 @@ def buffer_fits(endpoint: EndpointView) -> Iterator[Violation]:
         if gpu.outside_spare_bytes < 0:
             yield Violation(
                 buffer.path,
-                f"given {gib(buffer.value)} for {role.name}: {_outside(gpu)}",
+                f"given {gib(buffer.value)} for {role.name}: {outside_sum(gpu)}",
                 f"{gib(max(0, buffer.value + gpu.outside_spare_bytes))} or less outside the share",
                 "lower the buffer or --gpu-memory-utilization",
             )
@@ -98,12 +99,12 @@ def buffer_fits(endpoint: EndpointView) -> Iterator[Violation]:
 )
 def buffer_leaves_room(endpoint: EndpointView) -> Iterator[Violation]:
     """Reports say that CUDA, NCCL and NIXL take 4 to 6 GiB; less than 6 may run out of memory."""
-    wanted = _ENOUGH_OUTSIDE_BYTES - memory.RUNTIME_OUTSIDE_BYTES
+    wanted = defaults.OUTSIDE_BYTES - memory.RUNTIME_OUTSIDE_BYTES
     for buffer, role, gpu in gpus_with_buffer(endpoint):
         if buffer.value and 0 <= gpu.outside_spare_bytes < wanted:
             yield Violation(
                 buffer.path,
-                f"given {gib(buffer.value)} for {role.name}: {_outside(gpu)}",
+                f"given {gib(buffer.value)} for {role.name}: {outside_sum(gpu)}",
                 f"{gib(wanted)} spare or more",
                 "lower the buffer or --gpu-memory-utilization a little",
             )
@@ -135,11 +136,10 @@ def model_fits(endpoint: EndpointView) -> Iterator[Violation]:
         if path in seen:
             continue
         seen.add(path)
-        kv_sum = str(gpu).split(";")[0]
         yield Violation(
             path,
             f"given {sizes.role.node.name if sizes.role.node else ''} and {endpoint.weight_format} "
-            f"weights: {kv_sum}, but a request of {sizes.max_model_len.value} tokens x "
+            f"weights: {share_sum(gpu)}, but a request of {sizes.max_model_len.value} tokens x "
             f"{sizes.kv_sum} takes {gib(needed)}",
             "room for the weights and one request",
             "raise --gpu-memory-utilization, lower max-model-len, use more GPUs or larger ones",
@@ -161,17 +161,13 @@ def buffer_holds_requests(endpoint: EndpointView) -> Iterator[Violation]:
     decode = endpoint.decode
     if not (buffer and threshold and decode):
         return
-    requests = decode.number("max-num-seqs", DECODE_REQUESTS)
+    requests = decode.number("max-num-seqs", defaults.DECODE_MAX_NUM_SEQS)
     for sizes in largest(endpoint) if requests else ():
         tokens = max(threshold.value, 1)
-        held = memory.requests_per_buffer(
-            buffer.value, tokens=tokens, kv_bytes_per_token=sizes.kv_bytes_per_token
-        )
+        held = buffer.value // sizes.chunk_bytes // sizes.chunks(tokens)
         is_reached = tokens < sizes.max_model_len.value and buffer.value >= needed_bytes(sizes)
         if requests and is_reached and held < requests.value:
-            one = memory.kv_transfer_bytes_per_rank(
-                tokens, kv_bytes_per_token=sizes.kv_bytes_per_token
-            )
+            one = sizes.buffer_bytes(tokens)
             yield Violation(
                 buffer.path,
                 f"given {gib(buffer.value)}, which holds {held} prompts of {tokens} tokens at "
@@ -220,9 +216,5 @@ def buffer_is_a_number(endpoint: EndpointView) -> Iterator[Violation]:
     text = written.value if written else None
     if written and text is not None and endpoint.is_disaggregated and byte_size(text) is None:
         amount = quantity(text.removesuffix("B"))
-        hint = f"write {amount}" if amount else f"such as {DEFAULT_BUFFER_BYTES}"
+        hint = f"write {amount}" if amount else f"such as {defaults.PD_BUFFER_BYTES}"
         yield Violation(written.path, f"given {shown(text)}", "bytes as a whole number", hint)
-
-
-def _outside(gpu: GpuMemory) -> str:
-    return str(gpu).split("; ")[1]

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from dpd.errors import shown
+from dpd.manifest.endpoint_spec import INSTANCE_GROUP_LABEL
 from dpd.rules import sources
 from dpd.rules.finding import Severity, Violation
 from dpd.rules.rule import rule
@@ -10,7 +11,6 @@ from dpd.rules.view import EndpointView, Role, quantity
 
 EFA = "vpc.amazonaws.com/efa"
 _ZONE_LABELS = ("topology.kubernetes.io/zone", "topology.k8s.aws/zone-id")
-_GROUP_LABEL = "sagemaker.amazonaws.com/instance-group-name"
 
 
 @rule(
@@ -83,7 +83,7 @@ def roles_are_apart(endpoint: EndpointView) -> Iterator[Violation]:
         for role in (prefill, decode)
     ]
     if all(selectors[0].get(key, value) == value for key, value in selectors[1].items()):
-        where = decode.node_selector.get(_GROUP_LABEL)
+        where = decode.node_selector.get(INSTANCE_GROUP_LABEL)
         yield Violation(
             where.path if where else decode.path,
             f"given prefill and decode of {together} GPUs in all, which may share a node of "

@@ -1,6 +1,6 @@
 """Operator: what it does itself, and what it needs from a manifest."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from dpd.errors import shown
 from dpd.rules import sources
@@ -65,7 +65,15 @@ def one_decode_replica(endpoint: EndpointView) -> Iterator[Violation]:
             "1",
             "set it to 1; make more endpoints, or give decode a larger buffer or larger GPUs",
         )
+    scaling = endpoint.written("pdSpec", "autoScalingSpec", "decodingAutoScaling")
     most = endpoint.written("pdSpec", "autoScalingSpec", "decodingAutoScaling", "maxReplicaCount")
+    if isinstance(scaling.value, Mapping) and most.value is None:
+        yield Violation(
+            scaling.path,
+            "given no maxReplicaCount, of which the default is 5",
+            "1",
+            "set maxReplicaCount to 1 or remove decodingAutoScaling",
+        )
     if type(most.value) is int and most.value > 1:
         yield Violation(
             most.path, f"given up to {most.value} decode replicas", "1", "set maxReplicaCount to 1"

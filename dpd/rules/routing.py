@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping
 
 from dpd.errors import shown
+from dpd.manifest.endpoint_spec import PORT
 from dpd.rules import sources
 from dpd.rules.finding import Severity, Violation
 from dpd.rules.rule import rule
 from dpd.rules.view import EndpointView
 
 _NGINX_PORT = 8081
-_VLLM_PORT = 8000
 
 
 @rule(
@@ -49,14 +49,17 @@ def threshold_is_not_zero(endpoint: EndpointView) -> Iterator[Violation]:
 
 @rule(
     "DPD703",
-    Severity.WARNING,
+    Severity.NOTE,
     title="The load balancer asks vLLM for /health",
     source=sources.DPD_GUIDE,
 )
 def health_check_path(endpoint: EndpointView) -> Iterator[Violation]:
-    """The operator's default is `/ping`, which says less; the guide sets `/health` for vLLM."""
+    """The guide sets `/health` for its vLLM images; the operator's default is `/ping`.
+
+    vLLM's own `/ping` answers alike. AWS's images for SageMaker are made for `/ping` and left out.
+    """
     written = endpoint.written("loadBalancer", "healthCheckPath", default="/ping")
-    if endpoint.is_vllm and written.value == "/ping":
+    if endpoint.is_vllm and not endpoint.is_for_sagemaker and written.value == "/ping":
         yield Violation(
             written.path,
             "given /ping, the operator's default",
@@ -117,7 +120,7 @@ def port_is_vllms(endpoint: EndpointView) -> Iterator[Violation]:
         return
     seen = set()
     for role in endpoint.roles:
-        default = _VLLM_PORT if endpoint.known_image else None
+        default = PORT if endpoint.known_image else None
         listens = role.number("port", default)
         if listens and listens.value != port.value and listens.value not in seen:
             seen.add(listens.value)

@@ -18,8 +18,8 @@ from dpd.workload.image import worker_image
 from dpd.workload.resources import worker_resources
 from dpd.workload.vllm_arguments import vllm_arguments
 
-_OF_A_WORKER = {f"DPD{number}" for number in (110, 111, 112, 116, 206, 208, 209, 305, 307, 409)} | {
-    f"DPD{number}" for number in (502, 503, 509)
+_OF_A_WORKER = {f"DPD{number}" for number in (110, 111, 112, 116, 118, 206, 208, 209, 214)} | {
+    f"DPD{number}" for number in (305, 307, 409, 502, 503, 509)
 }
 """Flags, sharding, memory of the GPU, and what a node has."""
 _OF_BOTH_ROLES = {f"DPD{number:03}" for number in (1, 2, 6, 402, 403)}
@@ -74,7 +74,8 @@ def _view(
         locate=_locator(environment, endpoint, path, role),
         knowledge=Knowledge(
             architecture=model.architecture,
-            weight_format=model.quantization or model.dtype,
+            dtype=model.dtype,
+            weight_format=model.weight_format,
             instance_types=types,
         ),
     )

@@ -35,7 +35,7 @@ def enough_gpus(endpoint: EndpointView) -> Iterator[Violation]:
 )
 def no_idle_gpus(endpoint: EndpointView) -> Iterator[Violation]:
     """The others stand idle and are billed."""
-    for role in endpoint.roles if endpoint.is_vllm else ():
+    for role in endpoint.roles if endpoint.is_vllm and endpoint.is_evenly_divided else ():
         gpus, used = role.gpus, _gpus_used(role)
         if gpus and used is not None and 0 < used < gpus.value:
             yield Violation(
@@ -57,7 +57,7 @@ def heads_divide(endpoint: EndpointView) -> Iterator[Violation]:
     model = endpoint.architecture
     for role in _distinct(endpoint) if model else ():
         tp = role.tensor_parallel
-        if model and tp and (tp.value < 1 or model.attention_heads % tp.value):
+        if model and tp and tp.value > 0 and model.attention_heads % tp.value:
             fitting = [size for size in (1, 2, 4, 8) if model.attention_heads % size == 0]
             yield Violation(
                 tp.path,
@@ -76,7 +76,7 @@ def heads_divide(endpoint: EndpointView) -> Iterator[Violation]:
 def kv_heads_are_not_replicated(endpoint: EndpointView) -> Iterator[Violation]:
     """Beyond their number vLLM copies them: a rank holds as much KV cache as with fewer GPUs."""
     model = endpoint.architecture
-    for role in _distinct(endpoint) if model and model.kv_heads else ():
+    for role in _distinct(endpoint) if model and endpoint.is_evenly_divided else ():
         tp = role.tensor_parallel
         if model and model.kv_heads and tp and tp.value > model.kv_heads:
             yield Violation(

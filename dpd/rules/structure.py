@@ -5,6 +5,7 @@ from typing import Any
 
 from dpd.config.consistency import problems
 from dpd.config.environment import Environment, EnvironmentFile
+from dpd.config.problem import ConfigError, Kind, Problem
 from dpd.config.report import validate
 from dpd.config.source import KeyPath, Source
 from dpd.errors import UserError, nearest, shown
@@ -67,7 +68,7 @@ MISSING_FIELD = declare(
     source=sources.CRD,
     explanation="The API server refuses the object, or we the file, without them.",
 )
-UNRESOLVED = declare(
+declare(
     "DPD104",
     Severity.ERROR,
     title="Names in an environment file belong to something",
@@ -82,20 +83,36 @@ NEWER_FIELD = declare(
     explanation="The schema here is operator v3.2's; an older operator drops the field, and what "
     "stands in it is not checked.",
 )
-SMALL_GROUP = declare(
+declare(
     "DPD201",
     Severity.ERROR,
     title="An instance group has nodes for all of its workers",
     source=sources.INSTANCE_TYPES,
     explanation="Replicas times GPUs, no worker across two nodes; others would stay Pending.",
 )
-NETWORK = declare(
+declare(
     "DPD501",
     Severity.ERROR,
     title="Address blocks and zones fit together",
     source=sources.HYPERPOD_PREREQUISITES,
     explanation="Subnets cannot grow later, a P5 node takes 81 addresses, zones go by their id.",
 )
+
+_IDS = {
+    Kind.UNKNOWN_KEY: UNKNOWN_FIELD,
+    Kind.WRONG_VALUE: WRONG_VALUE,
+    Kind.MISSING: MISSING_FIELD,
+    Kind.UNRESOLVED: "DPD104",
+    Kind.INSTANCE_TYPE: "DPD202",
+    Kind.TOO_FEW_NODES: "DPD201",
+    Kind.NETWORK: "DPD501",
+    Kind.TOO_LONG_NAME: "DPD901",
+}
+NOT_IGNORABLE = {*_IDS.values(), "DPD115"}
+"""What the models of an environment file refuse themselves, so that no file can switch it off."""
+_UNRESOLVED_KINDS = {Kind.UNRESOLVED, Kind.INSTANCE_TYPE}
+"""Mistakes after which an environment cannot be looked at any further."""
+_FIXES = {Kind.UNKNOWN_KEY: "remove it", Kind.MISSING: "add it"}
 
 
 def read_environment(source: Source, *, name: str) -> tuple[Environment | None, list[Finding]]:
@@ -108,14 +125,11 @@ def read_environment(source: Source, *, name: str) -> tuple[Environment | None, 
         if environment is None:
             validate(EnvironmentFile, source)
             environment = validate(Environment, named)
-    except UserError as error:
-        return None, [_from_line(line, source) for line in error.lines]
-    found, is_resolved = [], True
-    for path, message in problems(environment):
-        id_ = _problem_id(path, message)
-        is_resolved = is_resolved and id_ not in (UNRESOLVED, "DPD202")
-        found.append(finding_of(REGISTRY[id_], _from_message(path, message), source))
-    return environment if is_resolved else None, found
+    except ConfigError as error:
+        return None, [_found(each, source) for each in error.problems]
+    found = list(problems(environment))
+    is_resolved = not any(each.kind in _UNRESOLVED_KINDS for each in found)
+    return environment if is_resolved else None, [_found(each, source) for each in found]
 
 
 def _quickly_read(source: Source) -> Environment | None:
@@ -220,48 +234,18 @@ def _schema_problem(path: KeyPath, details: Mapping[str, Any]) -> tuple[Rule, Vi
     return REGISTRY[WRONG_VALUE], Violation(path, f"given {shown(given)}", allowed, fix)
 
 
-def _from_line(line: str, source: Source) -> Finding:
-    """Return a line of `dpd.config.report` as a finding."""
-    place, _, rest = line.partition(": ")
-    path, _, message = rest.partition(": ")
-    if not message:
-        path, message = "file", rest
-    file, number = _place(place, source.name)
-    unknown, missing = message.startswith("unknown key"), message.startswith("required")
-    id_ = UNKNOWN_FIELD if unknown else MISSING_FIELD if missing else WRONG_VALUE
-    text = _from_message((), message)
-    allowed = f"; allowed: {text.allowed}" if text.allowed else ""
-    return Finding(
-        rule=id_,
-        severity=Severity.ERROR,
-        file=file,
-        line=number,
-        path=path,
-        message=text.given + allowed,
-        fix="rename the file" if path == "name" else text.fix,
-        source=_ENVIRONMENT_SCHEMA,
+def _found(problem: Problem, source: Source) -> Finding:
+    """Return what a file's models refuse as a finding."""
+    fix = problem.fix or _FIXES.get(problem.kind, "correct it")
+    if problem.path == ("name",):  # Which is not in the file.
+        fix = "rename the file"
+        source = Source(name=source.name, data=source.data)
+    violation = Violation(problem.path, problem.given, problem.allowed, fix)
+    rule = REGISTRY[_IDS[problem.kind]]
+    is_of_schema = rule.source == sources.CRD and problem.kind is not Kind.TOO_LONG_NAME
+    return finding_of(
+        rule._replace(source=_ENVIRONMENT_SCHEMA) if is_of_schema else rule, violation, source
     )
-
-
-def _from_message(path: KeyPath, message: str) -> Violation:
-    """Return a message of `dpd.config` in its three parts: `given ...; allowed: ...; do so`."""
-    given, *rest = message.split("; ")
-    allowed = [part.removeprefix("allowed: ") for part in rest if part.startswith("allowed: ")]
-    fixes = [part for part in rest if not part.startswith("allowed: ")]
-    return Violation(path, given, "; ".join(allowed), "; ".join(fixes) or "correct it")
-
-
-def _problem_id(path: KeyPath, message: str) -> str:
-    if "characters" in message:
-        return "DPD901"
-    match path:
-        case ("network", *_) | ("region",):
-            return NETWORK
-        case ("cluster", "instanceGroups", _, "count"):
-            return SMALL_GROUP
-        case ("cluster", "instanceGroups", _, "instanceType"):
-            return "DPD202"
-    return UNRESOLVED
 
 
 def _as_written(document: Mapping[str, Any]) -> dict[str, Any]:

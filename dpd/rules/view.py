@@ -4,15 +4,23 @@ Every value remembers where it was written. What cannot be known from the file i
 about it stay silent.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from dpd.catalog import InstanceType, ModelArchitecture, WorkerImage, instance_types, worker_images
+from dpd.catalog import vllm_flags as vllm
+from dpd.catalog.vllm_flags import Flag
 from dpd.config.source import KeyPath
-from dpd.rules import flags as vllm
-from dpd.rules.flags import Flag
 
 Value = TypeVar("Value")
+SAGEMAKER_PREFIX = "SM_VLLM_"
+"""AWS's vLLM images for SageMaker make a flag of every variable that begins so."""
+
+
+def is_for_sagemaker(image: str, variables: Iterable[str]) -> bool:
+    """Return whether an image is AWS's for SageMaker, by its tag or by what it is told."""
+    is_told = any(name.startswith(SAGEMAKER_PREFIX) for name in variables)
+    return is_told or "sagemaker" in image.rpartition(":")[2]
 
 
 class Written(NamedTuple, Generic[Value]):
@@ -35,11 +43,8 @@ class Role(NamedTuple):
     node_selector: Mapping[str, Written[str]]
     instance_type: Written[str] | None
     """The type of the nodes; None where it is not known or there are several."""
-
-    @property
-    def reads_file(self) -> bool:
-        """Whether vLLM also takes flags from a file, so that those not written here are open."""
-        return "config" in self.flags
+    has_more_flags: bool
+    """Whether vLLM also takes flags from a file or from what starts it: absent ones are open."""
 
     @property
     def node(self) -> InstanceType | None:
@@ -59,7 +64,7 @@ class Role(NamedTuple):
         written = self.flags.get(flag)
         if written:
             return Written(written.value, written.path)
-        return Written("" if self.reads_file else default, self.path)
+        return Written("" if self.has_more_flags else default, self.path)
 
     def amount(self, resource: str) -> Written[int] | None:
         """Return how much of a resource a worker asks for, in units or bytes."""
@@ -82,7 +87,7 @@ class Role(NamedTuple):
         self, flag: str, default: Value | None, read: Callable[[str], Value | None]
     ) -> Written[Value] | None:
         written = self.flags.get(flag)
-        if written is None and self.reads_file:
+        if written is None and self.has_more_flags:
             return None
         value = default if written is None else read(written.value)
         path = self.path if written is None else written.path
@@ -112,12 +117,24 @@ class EndpointView(NamedTuple):
     architecture: ModelArchitecture | None
     architecture_name: str
     """What the file calls it, or the catalog."""
+    dtype: str | None
+    """What `--dtype auto` is: the type of the model's activations."""
     weight_format: str | None
 
     @property
     def is_disaggregated(self) -> bool:
         """Whether prefill and decode are separate."""
         return self.spec.get("pdSpec") is not None
+
+    @property
+    def is_quantized(self) -> bool:
+        """Whether the weights are in another format than activations, or that is not known."""
+        return self.weight_format not in ("bfloat16", "float16", "float32")
+
+    @property
+    def is_for_sagemaker(self) -> bool:
+        """Whether the image is AWS's for SageMaker, which takes flags as variables."""
+        return is_for_sagemaker(self.image.value, self.variables)
 
     @property
     def prefill(self) -> Role | None:
@@ -144,6 +161,20 @@ class EndpointView(NamedTuple):
         written = self.written("pdSpec", "routingThreshold", default=4096)
         is_number = isinstance(written.value, int) and not isinstance(written.value, bool)
         return written if self.is_disaggregated and is_number else None
+
+    @property
+    def is_evenly_divided(self) -> bool:
+        """Whether the tensor parallel size is one that rules for it have nothing against.
+
+        Where it is not, sums and other sizes would only follow from the mistake.
+        """
+        sizes = [role.tensor_parallel for role in self.roles]
+        values = {size.value for size in sizes if size}
+        heads = self.architecture.attention_heads if self.architecture else 0
+        gpus = min((role.node.gpu_count for role in self.roles if role.node), default=0)
+        return len(values) <= 1 and all(
+            value > 0 and heads % value == 0 and (not gpus or value <= gpus) for value in values
+        )
 
     def written(self, *keys: str, default: Any = None) -> Written[Any]:
         """Return what stands in `spec` under these keys, or the default."""

@@ -2,19 +2,15 @@
 
 from collections.abc import Iterator, Mapping
 
-from dpd.planner import memory
+from dpd.planner import defaults, memory
 from dpd.rules import sources
 from dpd.rules.finding import Severity, Violation
 from dpd.rules.rule import rule
 from dpd.rules.view import EndpointView, Role, Written
 
-_LARGE_MODEL = 70_000_000_000
-_INPUT_TOKENS = 4096
-_OUTPUT_TOKENS = 256
-_REQUESTS_PER_SECOND = 2
+_OUTPUT_TOKENS = defaults.LONG_ANSWER_TOKENS
 _TESTED_REQUESTS = 64
 _MOST_PREFILL_WORKERS = 3
-_DECODE_REQUESTS = 32
 
 
 @rule(
@@ -30,7 +26,7 @@ def model_is_large(endpoint: EndpointView) -> Iterator[Violation]:
         endpoint.is_disaggregated
         and model
         and not model.is_mixture_of_experts
-        and model.parameters < _LARGE_MODEL
+        and model.parameters < defaults.LARGE_MODEL_PARAMETERS
     ):
         yield Violation(
             _model_path(endpoint),
@@ -68,11 +64,11 @@ def model_is_dense(endpoint: EndpointView) -> Iterator[Violation]:
 def prompts_are_long(endpoint: EndpointView) -> Iterator[Violation]:
     """From about 4,096 tokens; shorter prompts wait longer for the transfer than they gain."""
     threshold = endpoint.threshold
-    if threshold and 0 < threshold.value < _INPUT_TOKENS:
+    if threshold and 0 < threshold.value < defaults.LONG_PROMPT_TOKENS:
         yield Violation(
             threshold.path,
             f"given {threshold.value}, so prompts that short go through prefill",
-            f"{_INPUT_TOKENS} tokens or more",
+            f"{defaults.LONG_PROMPT_TOKENS} tokens or more",
             "raise the threshold, or be sure that your prompts gain",
         )
 
@@ -123,12 +119,12 @@ def rate_is_high(endpoint: EndpointView) -> Iterator[Violation]:
     step_seconds = weights / (decode.node.gpu_memory_bandwidth_gb_per_s * 1e9)
     for limit in _request_limits(endpoint, decode):
         rate = limit.value / (step_seconds * _OUTPUT_TOKENS)
-        if 0 < rate < _REQUESTS_PER_SECOND:
+        if 0 < rate < defaults.HIGH_REQUESTS_PER_SECOND:
             yield Violation(
                 limit.path,
                 f"given {limit.value} requests at once: {_OUTPUT_TOKENS} tokens x "
                 f"{step_seconds * 1000:.1f} ms make {rate:.1f} requests/s at most",
-                f"{_REQUESTS_PER_SECOND} requests/s or more",
+                f"{defaults.HIGH_REQUESTS_PER_SECOND} requests/s or more",
                 "raise the limit, or serve it colocated",
             )
 
@@ -182,7 +178,7 @@ def prefill_workers_are_few(endpoint: EndpointView) -> Iterator[Violation]:
 def concurrency_was_tested(endpoint: EndpointView) -> Iterator[Violation]:
     """AWS validated that many with Llama 3.3 70B on P5; beyond it, watch the transfer buffer."""
     decode = endpoint.decode
-    requests = decode.number("max-num-seqs", _DECODE_REQUESTS) if decode else None
+    requests = decode.number("max-num-seqs", defaults.DECODE_MAX_NUM_SEQS) if decode else None
     if requests and requests.value > _TESTED_REQUESTS and endpoint.is_vllm:
         yield Violation(
             requests.path,
@@ -193,7 +189,7 @@ def concurrency_was_tested(endpoint: EndpointView) -> Iterator[Violation]:
 
 
 def _request_limits(endpoint: EndpointView, decode: Role) -> Iterator[Written[int]]:
-    requests = decode.number("max-num-seqs", _DECODE_REQUESTS)
+    requests = decode.number("max-num-seqs", defaults.DECODE_MAX_NUM_SEQS)
     if requests:
         yield requests
     limits = endpoint.written("worker", "requestLimits").value

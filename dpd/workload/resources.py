@@ -5,6 +5,7 @@ import math
 from dpd.catalog import model_architectures
 from dpd.config import Environment, SelfManagedDisaggregatedEndpoint, SelfManagedEndpoint
 from dpd.config.capacity import node_type
+from dpd.planner.memory import weight_element_bytes
 
 _HUGEPAGES_PER_GPU = 640 * 2**20
 """An eighth of the 5120 MiB that AWS's manifests give a worker with a node of its own."""
@@ -40,8 +41,8 @@ def startup_seconds(environment: Environment, endpoint: SelfManagedEndpoint) -> 
     if endpoint.startup_timeout is not None:
         return math.ceil(endpoint.startup_timeout)
     model = environment.model_named(endpoint.model)
-    bytes_per_parameter = 1 if model.quantization == "fp8" else 2
-    size = model_architectures()[model.architecture].parameters * bytes_per_parameter
+    per_parameter = weight_element_bytes(model.weight_format)
+    size = model_architectures()[model.architecture].parameters * per_parameter
     return math.ceil(_START_SECONDS + size / _LOAD_BYTES_PER_SECOND)
 
 
@@ -55,8 +56,8 @@ def worker_resources(
 ) -> dict[str, str]:
     """Return what one worker requests and is limited to, as Kubernetes writes it."""
     resources = {
-        "cpu": str(endpoint.cpu),
-        "memory": quantity(endpoint.memory),
+        "cpu": str(endpoint.resolved_cpu),
+        "memory": quantity(endpoint.resolved_memory),
         "nvidia.com/gpu": str(endpoint.tensor_parallel_size),
     }
     if isinstance(endpoint, SelfManagedDisaggregatedEndpoint):

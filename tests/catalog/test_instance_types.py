@@ -2,7 +2,8 @@
 
 import pytest
 
-from dpd.catalog import InstanceType, instance_types
+from dpd.catalog import InstanceType, ec2_instance_types, instance_types
+from dpd.catalog.instance_types import same_family
 
 CARDS = {
     "ml.p5.48xlarge": 32,
@@ -54,3 +55,19 @@ def test_the_same_gpu_has_the_same_figures() -> None:
     }
     assert all(len(values) == 1 for values in figures.values())
     assert len(figures) == 4
+
+
+@pytest.mark.parametrize(
+    ("given", "family"),
+    [
+        ("p5.24xlarge", ["p5.48xlarge", "p5e.48xlarge", "p5en.48xlarge"]),
+        ("ml.p6-b100.48xlarge", ["p6-b200.48xlarge", "p6-b300.48xlarge"]),
+        ("ml.g6e.48xlarge", []),
+        ("ml.p4d.24xlarge", []),
+        ("x", []),
+    ],
+)
+def test_families(given: str, family: list[str]) -> None:
+    """A type of another family is no slip of the pen."""
+    assert same_family(given, ec2_instance_types()) == family
+    assert same_family(given, instance_types()) == [f"ml.{name}" for name in family]

@@ -5,6 +5,7 @@ from pydantic import ValidationError
 
 from dpd.catalog import ModelArchitecture, model_architectures
 from dpd.catalog.data import read
+from dpd.planner.memory import weight_element_bytes, weight_formats
 
 MODELS = {model.name: model for model in model_architectures().values()}
 KIB_PER_TOKEN = {
@@ -36,6 +37,15 @@ def test_kv_of_grouped_query_attention(name: str, size: int) -> None:
     assert model.kv_heads is not None
     assert model.head_dim is not None
     assert 2 * model.layers * model.kv_heads * model.head_dim * 2 == size * 1024
+
+
+def test_published_formats() -> None:
+    """Only formats whose size is known; DeepSeek and Kimi in 8 bits, gpt-oss in 4."""
+    quantized = {name: model.quantization for name, model in MODELS.items() if model.quantization}
+    assert quantized == {"deepseek-v3": "fp8", "kimi-k2": "fp8", "gpt-oss-120b": "mxfp4"}
+    assert set(quantized.values()) <= set(weight_formats())
+    weights = MODELS["gpt-oss-120b"].parameters * weight_element_bytes("mxfp4")
+    assert 60e9 < weights < 66e9  # 65.3 GB are to be downloaded, some layers in 16 bits
 
 
 def test_kv_of_latent_attention() -> None:

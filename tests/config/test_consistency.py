@@ -33,14 +33,14 @@ SECOND = """\
         ("    model:", "    image: 'repo/vllm :1'\n    model:", "endpoints.chat.image: given 'repo/vllm :1'; allowed: repository:tag or repository@sha256:digest"),
         ("  instanceGroups:", "  addonVersions: {vpc_cni: v1.2.3-eksbuild.1}\n  instanceGroups:", "cluster.addonVersions.vpc_cni: given 'vpc_cni', which is no EKS add-on of ours; did you mean 'vpc-cni'?"),
         ("{name: decode,", "{name: prefill,", "cluster.instanceGroups.prefill.name: given 'prefill' a second time; allowed: each name once"),
-        ("availabilityZoneId: use2-az1, cidr: 10.192.0.0/24", "availabilityZoneId: usw2-az1, cidr: 10.192.0.0/24", "network.publicSubnet.availabilityZoneId: given 'usw2-az1'; allowed in us-east-2: use2-az1, use2-az2, ..."),
+        ("availabilityZoneId: use2-az1, cidr: 10.192.0.0/24", "availabilityZoneId: usw2-az1, cidr: 10.192.0.0/24", "network.publicSubnet.availabilityZoneId: given 'usw2-az1'; allowed: use2-az1, use2-az2, ... in us-east-2"),
         ("use2-az2", "use2-az1", "network.systemSubnets.1.availabilityZoneId: given 'use2-az1' twice; allowed: two zones, as EKS requires"),
         ("10.192.32.0/20", "10.192.16.0/21", "network.systemSubnets.1.cidr: given 10.192.16.0/21, which overlaps 10.192.16.0/20; allowed: a block of its own"),
         ("10.192.32.0/20", "10.200.32.0/20", "network.systemSubnets.1.cidr: given 10.200.32.0/20; allowed: a block inside vpcCidr 10.192.0.0/16"),
         ("10.192.0.0/24", "10.192.0.0/29", "network.publicSubnet.cidr: given 10.192.0.0/29; allowed: blocks from /16 to /28"),
         ("10.192.0.0/16", "10.192.0.0/15", "network.vpcCidr: given 10.192.0.0/15; allowed: blocks from /16 to /28"),
         ("10.1.0.0/16", "10.1.0.0/28", "network.gpuSubnet.cidr: given 10.1.0.0/28 with 11 addresses, but its nodes take 162; use a larger block"),
-        ("{name: prefill,", "{name: prefill, count: 0,", "cluster.instanceGroups.prefill.count: given 0, but its workers need 1 nodes of 8 GPUs; raise count to 1, leave it out, or lower replicas"),
+        ("{name: prefill,", "{name: prefill, count: 0,", "cluster.instanceGroups.prefill.count: given 0, but its workers need 1 nodes of 8 GPUs with room for 180 vCPUs and 1920GiB; raise count to 1, leave it out, or lower replicas"),
         ("    model:", "    namespace: kube-system\n    model:", "endpoints.chat.namespace: given 'kube-system', which is taken; allowed: a namespace for each endpoint"),
         ("account:", "tags: {AWS:x: y}\naccount:", "tags.AWS:x: given 'AWS:x'; allowed: keys that do not begin with aws:"),
     ],
@@ -68,7 +68,7 @@ def test_another_region_is_four_zones(edited: Edit, refusal: Refusal) -> None:
     """Every zone of the old region is named."""
     lines = refusal(edited("us-east-2", "us-west-2"))
     assert len(lines) == 4
-    assert all("allowed in us-west-2: usw2-az1, usw2-az2, ..." in line for line in lines)
+    assert all("allowed: usw2-az1, usw2-az2, ... in us-west-2" in line for line in lines)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from dpd.config.loader import ENVIRONMENTS
+from dpd.config.problem import Problem
 from dpd.config.report import line, readable
 from dpd.config.source import Source
 from tests.config.conftest import Load, Refusal
@@ -203,7 +204,8 @@ def test_list_items_go_by_their_names() -> None:
     assert [readable(("a", i), data) for i in (1, 2, 3, 9)] == ["a.1", "a.2", "a.3", "a.9"]
     assert readable((), data) == "file"
     source = Source(name="f", data=data, places={("a",): "f:3"})
-    assert line(source, ("a", 0, "b"), "wrong") == "f:3: a.x.b: wrong"
+    problem = Problem(("a", 0, "b"), "given 1", "2", "write 2")
+    assert line(source, problem) == "f:3: a.x.b: given 1; allowed: 2; write 2"
 
 
 def test_a_group_called_name_is_no_riddle(edited: Edit, load: Load, refusal: Refusal) -> None:

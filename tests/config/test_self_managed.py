@@ -134,7 +134,7 @@ def test_lmcache_has_one_receiver(workers: str, text: str, refusal: Refusal) -> 
     changed = text.replace("    model:", f"    {added}\n    model:", 1)
     (only,) = refusal(changed.replace("decode, replicas: 1", f"decode, {workers}"))
     assert "endpoints.chat.decode" in only
-    assert "given 2 decode workers; allowed with connector lmcache: 1" in only
+    assert "given 2 decode workers; allowed: 1 with connector lmcache" in only
 
 
 NODE_GROUPS = "cluster:\n  nodeGroups:\n    - {name: plain, instanceType: p5.48xlarge, count: 3}\n"
@@ -156,7 +156,7 @@ def test_nodes_without_hyperpod(text: str, prod: str, load: Load, refusal: Refus
     (only,) = refusal(operator.replace("instanceGroup: decode", "instanceGroup: plain"))
     assert only.endswith(
         "endpoints.chat.decode.instanceGroup: given 'plain', a node group without HyperPod; "
-        "allowed with runtime operator: prefill, decode"
+        "allowed: prefill, decode with runtime operator"
     )
 
 

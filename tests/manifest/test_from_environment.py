@@ -180,7 +180,7 @@ def test_small_workers_take_their_share(made: Made) -> None:
     whole, part = made(name="dev"), made("endpoints.0.requestEfaDevices=true", name="dev")
     limits = part["spec"]["pdSpec"]["prefillSpec"]["resources"]["limits"]
     assert limits.pop("vpc.amazonaws.com/efa") == "4"
-    assert limits == {"cpu": "16", "memory": "128Gi", "nvidia.com/gpu": "1"}
+    assert limits == {"cpu": "12", "memory": "128Gi", "nvidia.com/gpu": "1"}
     assert whole["spec"]["pdSpec"]["prefillSpec"]["resources"]["limits"] == limits
 
 

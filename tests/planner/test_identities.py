@@ -85,6 +85,29 @@ def test_free_transfer_and_infinite_threshold_is_the_colocated_engine(
     assert replace(same, prefill_utilization=0.0) == whole
 
 
+def test_an_overloaded_run_is_measured_with_its_drain(worker: Worker, fixed: Fixed) -> None:
+    """While requests arrive all at once, nothing is finished; the rate is that of the whole run."""
+    result = run(Deployment(decode=worker), fixed(4096, 256, rate=500.0), 2000)
+    assert result.is_overloaded
+    assert result.request_rate == pytest.approx(2000 / result.seconds)
+    assert result.output_token_rate == pytest.approx(2000 * 256 / result.seconds)
+
+
+def test_a_high_rate_alone_is_no_overload(worker: Worker, fixed: Fixed) -> None:
+    """Many requests are at work when the last one arrives, and none of them waits."""
+    many = Deployment(decode=worker, decode_replicas=64)
+    result = run(many, fixed(64, 200, rate=100.0), 2000)
+    assert result.mean_in_system > 0.05 * 2000
+    assert not result.is_overloaded
+
+
+def test_fill_is_the_share_of_places_and_cache_that_is_taken(worker: Worker, fixed: Fixed) -> None:
+    """One user holds one of 64 places, and prompt and answer in the cache, all the time."""
+    result = run(Deployment(decode=worker), fixed(1000, 500, concurrency=1), 50)
+    assert result.decode_batch_fill == pytest.approx(1 / 64, rel=0.02)
+    assert result.decode_kv_fill == pytest.approx(1500 / worker.kv_cache_tokens, rel=0.02)
+
+
 @pytest.mark.parametrize("arrivals", [{"rate": 3.0}, {"concurrency": 12}], ids=["open", "closed"])
 @pytest.mark.parametrize("kind", ["colocated", "disaggregated"])
 @pytest.mark.parametrize("seed", [0, 7])
@@ -169,7 +192,7 @@ def test_the_threshold_splits_the_traffic(
     max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(
-    prefillers=st.integers(0, 3),
+    prefill_workers=st.integers(0, 3),
     decoders=st.integers(1, 2),
     threshold=st.integers(0, 6000),
     rate=st.floats(0.5, 6),
@@ -179,7 +202,7 @@ def test_identities_hold_for_any_deployment(
     worker: Worker,
     transfer: KvTransfer,
     fixed: Fixed,
-    prefillers: int,
+    prefill_workers: int,
     decoders: int,
     threshold: int,
     rate: float,
@@ -189,7 +212,7 @@ def test_identities_hold_for_any_deployment(
     deployment = disaggregated(
         worker,
         transfer,
-        prefill_replicas=prefillers,
+        prefill_replicas=prefill_workers,
         decode_replicas=decoders,
         routing_threshold=threshold,
     )

@@ -7,8 +7,9 @@ import pytest
 from dpd.catalog.instance_types import instance_types
 from dpd.catalog.models import model_architectures
 from dpd.errors import UserError
-from dpd.planner.estimate import is_hopeless, prefiller_saturation, sample_lengths
+from dpd.planner.estimate import is_hopeless, prefill_worker_saturation, sample_lengths
 from dpd.planner.evaluate import evaluate
+from dpd.planner.from_endpoint import self_managed
 from dpd.planner.memory import GIB
 from dpd.planner.plan import Plan, problem
 from dpd.planner.question import Question
@@ -50,12 +51,12 @@ def test_replicas_and_threshold_are_solved_together(question: Question) -> None:
     mixed = TrafficProfile.model_validate({"rate": 5, "classes": [kind]})
     question = replace(question, traffic=Traffic(mixed), requests=3000)
     by_plan = {
-        (prefillers, threshold): evaluate(
-            replace(SPLIT, prefill_replicas=prefillers, routing_threshold=threshold,
+        (workers, threshold): evaluate(
+            replace(SPLIT, prefill_replicas=workers, routing_threshold=threshold,
                     decode_max_num_seqs=128),
             question,
         ).result
-        for prefillers in (1, 2)
+        for workers in (1, 2)
         for threshold in (1024, 4096)
     }  # fmt: skip
     assert by_plan[2, 1024].itl.p99 < 0.7 * by_plan[2, 4096].itl.p99
@@ -66,7 +67,7 @@ def test_replicas_and_threshold_are_solved_together(question: Question) -> None:
 def test_one_prefill_worker_saturates_where_the_closed_form_says(question: Question) -> None:
     """Beyond 1 / prefill time the simulation falls behind, and the bound prunes it."""
     lengths = sample_lengths(question)
-    limit = prefiller_saturation(question, SPLIT, lengths)
+    limit = prefill_worker_saturation(question, SPLIT, lengths)
     assert 4 < limit < 6
 
     def at(rate: float) -> Question:
@@ -85,8 +86,8 @@ def test_a_pruned_plan_would_not_have_been_good(question: Question) -> None:
     for rate in (2, 4, 5, 6, 8, 12):
         profile = question.traffic.profile.model_copy(update={"rate": float(rate)})
         asked = replace(question, traffic=Traffic(profile))
-        for prefillers in (1, 2):
-            plan = replace(SPLIT, prefill_replicas=prefillers)
+        for workers in (1, 2):
+            plan = replace(SPLIT, prefill_replicas=workers)
             if is_hopeless(asked, plan, sample_lengths(asked)):
                 assert not evaluate(plan, asked).is_good
 
@@ -127,6 +128,45 @@ def test_traffic_beyond_the_node_limit_says_what_can_be_served(question: Questio
     asked = replace(question, traffic=Traffic(profile), max_nodes=2)
     with pytest.raises(UserError, match=r"traffic cannot be served: .* of 200\.00; raise"):
         answer(asked)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("nodes", [2, 8])
+def test_of_overloaded_plans_the_one_that_finishes_most_is_named(
+    nodes: int, question: Question
+) -> None:
+    """It uses all nodes, although no plan has finished anything when the last request arrives."""
+    profile = question.traffic.profile.model_copy(update={"rate": 500.0})
+    asked = replace(question, traffic=Traffic(profile), max_nodes=nodes)
+    found = search(asked).colocated
+    assert found is not None
+    assert found.result.is_overloaded
+    assert found.nodes == nodes
+    assert found.result.request_rate == pytest.approx(4.7 * nodes, rel=0.25)
+
+
+def test_a_plan_that_cannot_run_says_so_with_the_sum(question: Question) -> None:
+    """Not only that there is none: what it has and what it needs."""
+    tight = replace(question, gpu_memory_utilization=0.2)
+    with pytest.raises(UserError, match=r"no disaggregated plan can run: TP 8 on H100: 16\.0 GiB"):
+        answer(tight, topology="disaggregated")
+    assert any("16.0 GiB (0.2 x 80.0)" in line for line in answer(tight).reasons)
+    small = search(replace(question, gpu_memory_utilization=0.25)).disaggregated
+    assert small is not None  # in batches of 2,048 tokens it just fits
+
+
+def test_nixl_allows_several_decode_workers(question: Question) -> None:
+    """They share what one could not do, and there is no buffer to fit."""
+    profile = question.traffic.profile.model_copy(update={"rate": 30.0})
+    asked = replace(self_managed(question), traffic=Traffic(profile), max_nodes=14)
+    found = search(replace(asked, max_decode_replicas=3)).disaggregated
+    alone = search(asked).disaggregated
+    assert found is not None
+    assert alone is not None
+    assert found.is_good
+    assert found.plan.decode_replicas > 1
+    assert found.plan.pd_buffer_bytes == found.plan.routing_threshold == 0
+    assert not alone.is_good or alone.result.itl.p95 > found.result.itl.p95
 
 
 def test_a_model_that_does_not_fit_says_so_with_the_sum(question: Question) -> None:

@@ -114,8 +114,10 @@ def test_a_trace_is_replayed(tmp_path: Path, name: str) -> None:
         ("arrival,input,output\n0,1,0\n", 2, "output is '0'"),
         ("arrival,input,output\n0,1.5,1\n", 2, "a whole number of tokens"),
         ("arrival,input,output\nnan,1,1\n", 2, "arrival is 'nan'"),
+        ("arrival,input,input,output\n", 1, "stands twice in the header"),
+        (f"arrival,input,output\n0,1,{'1' * 131_073}\n", 2, "not CSV: field larger than"),
     ],
-    ids=["header", "text", "short", "order", "zero", "fraction", "nan"],
+    ids=["header", "text", "short", "order", "zero", "fraction", "nan", "twice", "long"],
 )
 def test_a_broken_line_is_named(tmp_path: Path, content: str, line: int, says: str) -> None:
     """One line: file, line number, what is wrong."""
@@ -126,6 +128,41 @@ def test_a_broken_line_is_named(tmp_path: Path, content: str, line: int, says: s
     assert str(error.value).startswith(f"{path}:{line}: ")
     assert says in str(error.value)
     assert len(error.value.lines) == 1
+
+
+def test_a_byte_order_mark_is_no_part_of_the_header(tmp_path: Path) -> None:
+    """Spreadsheets write one."""
+    path = tmp_path / "trace.csv"
+    path.write_text("arrival,input,output\n0,1,1\n1,1,1\n", encoding="utf-8-sig")
+    assert len(read_trace(path).arrivals) == 2
+
+
+def test_a_trace_takes_time(tmp_path: Path) -> None:
+    """Without any there is no rate."""
+    path = tmp_path / "trace.csv"
+    path.write_text("arrival,input,output\n" + "7,1,1\n" * 3)
+    with pytest.raises(UserError, match="all 3 requests arrive at 7 s"):
+        read_trace(path)
+
+
+@pytest.mark.parametrize(
+    ("row", "says"),
+    [
+        ("[" * 100_000, "nested too deep"),
+        ('{"arrival": 1e400, "input": 1, "output": 1}', "arrival is inf"),
+        ('{"arrival": 1' + "0" * 400 + ', "input": 1, "output": 1}', "arrival is 1"),
+        ('{"input": 1, "output": 1}', "arrival is missing"),
+    ],
+    ids=["deep", "infinite", "large", "missing"],
+)
+def test_odd_json_is_named(tmp_path: Path, row: str, says: str) -> None:
+    """One line, and not a long one."""
+    path = tmp_path / "trace.jsonl"
+    path.write_text(row)
+    with pytest.raises(UserError) as error:
+        read_trace(path)
+    assert says in str(error.value)
+    assert len(str(error.value)) < len(str(path)) + 200
 
 
 def test_broken_json_is_named(tmp_path: Path) -> None:
@@ -140,11 +177,14 @@ def test_broken_json_is_named(tmp_path: Path) -> None:
     ("old", "new", "says"),
     [
         ("rate: 5", "rate: 5\nconcurrency: 3", "exactly one of rate, concurrency and trace"),
-        ("itl: 30ms", "itl: 30", "targets.itl"),
+        ("itl: 30ms", "itl: 30", "targets.itl: given 30; allowed: a duration such as 2s"),
+        ("itl: 30ms", "itl: {}", "targets.itl: given a mapping; allowed: a duration"),
+        ("itl: 30ms", "itl: 0ms", "targets.itl.p95: given '0ms'; allowed: 0.1ms to 24h"),
+        ("rate: 5", "rate: five", "rate: given 'five'; allowed: a number"),
         ("share: 3", "shares: 3", "unknown key"),
         ("lengths.txt", "none.txt", "none.txt: cannot be read"),
     ],
-    ids=["arrivals", "unit", "key", "file"],
+    ids=["arrivals", "unit", "empty", "zero", "text", "key", "file"],
 )
 def test_mistakes_in_a_profile_are_one_line(profile: Path, old: str, new: str, says: str) -> None:
     """No traceback."""

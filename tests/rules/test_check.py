@@ -184,3 +184,79 @@ def test_the_name_of_an_environment_is_its_files() -> None:
     )
     assert (finding.path, finding.file, finding.line) == ("name", "a/My_env.yaml", None)
     assert finding.fix == "rename the file"
+
+
+DISAGGREGATED = yaml.safe_load((HERE / "files/disaggregated.yaml").read_text(encoding="utf-8"))
+
+
+def with_args(*args: str, image: str | None = None) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads(json.dumps(DISAGGREGATED))
+    data["spec"]["worker"]["args"] += args
+    data["spec"]["worker"]["image"] = image or data["spec"]["worker"]["image"]
+    return data
+
+
+@pytest.mark.parametrize(
+    ("size", "told"), [("6", "DPD208"), ("0", "DPD112"), ("16", "DPD204"), ("x", "DPD112")]
+)
+def test_nothing_follows_from_a_wrong_size(size: str, told: str) -> None:
+    data = with_args()
+    args = data["spec"]["worker"]["args"]
+    args[args.index("--tensor-parallel-size") + 1] = size
+    assert set(rules(data)) == {told}
+
+
+def test_words_in_one_item_are_told_of_once_each() -> None:
+    """And read as they were meant: a wrong value among them is told of too."""
+    found = check_text(
+        yaml.safe_dump(with_args("--max-num-seqs 0 --seed 1", "--block-size=16")).encode(), name="f"
+    )
+    told = {each.rule: each for each in found}
+    assert sorted(each.rule for each in found) == ["DPD112", "DPD118"]
+    assert told["DPD118"].fix == "write --max-num-seqs, 0, --seed, 1"
+
+
+def test_hints_do_not_say_the_opposite() -> None:
+    def hint(*args: str, **kinds: Any) -> str:
+        document = with_args(*args) if not kinds else changed(**kinds)
+        (finding,) = check_text(yaml.safe_dump(document).encode(), name="f")
+        return finding.fix
+
+    assert hint("--disable-log-requests") == "remove it"
+    assert hint("--disabel-log-stats") == "did you mean --disable-log-stats?"
+    worker = {**MANIFEST["spec"]["worker"], "image": "own/vllm:1", "args": ["--device", "neuron"]}
+    assert hint(worker=worker) == "see whether the vLLM in the image knows it"
+    other = json.loads(json.dumps(DISAGGREGATED).replace("ml.p5.48xlarge", "ml.g6e.48xlarge"))
+    (finding,) = check_text(json.dumps(other).encode(), name="f")
+    assert (finding.rule, finding.fix) == ("DPD202", "choose one of them")
+
+
+@pytest.mark.parametrize(
+    ("ignored", "old", "new", "kept"),
+    [
+        ("DPD101", "region:", "foo: 1\nregion:", "DPD101"),
+        ("DPD102", "us-east-2", "mars", "DPD102"),
+        ("DPD104", "model: Llama", "model: Lama", "DPD104"),
+        ("DPD201", "name: decode,", "name: decode, count: 0,", "DPD201"),
+        ("DPD115", "region:", "region:", "DPD115"),
+    ],
+)
+def test_what_the_models_refuse_cannot_be_ignored(
+    ignored: str, old: str, new: str, kept: str
+) -> None:
+    """And to ignore it is a mistake of its own, which refuses the synth as well."""
+    text = ENVIRONMENT.replace(old, new, 1) + f"ignore: {{{ignored}: why, DPD606: why}}\n"
+    found = check_text(text.encode(), name="e.yaml")
+    assert {each.rule for each in found} == {kept, "DPD115"}
+    (told,) = (each for each in found if each.rule == "DPD115")
+    assert told.path == f"ignore.{ignored}"
+
+
+def test_published_formats_decide_what_fits() -> None:
+    """671e9 parameters in 8 bits fit eight GPUs of 141 GiB; in 16 bits they do not."""
+    for name, expected in (("DeepSeek-V3", set()), ("DeepSeek-V3-BF16", {"DPD305"})):
+        data = with_args()
+        spec = data["spec"]
+        spec |= {"modelName": name, "instanceType": "ml.p5en.48xlarge"}
+        spec["modelSourceConfig"]["modelLocation"] = name
+        assert set(rules(data)) - {"DPD002", "DPD306"} == expected

@@ -60,7 +60,13 @@ def test_architecture_stays_open_where_names_do_not_say(name: str, location: str
 @pytest.mark.parametrize(
     ("name", "args", "weight_format"),
     [
-        ("Llama-3.3-70B-Instruct", [], "auto"),
+        ("Llama-3.3-70B-Instruct", [], "bfloat16"),
+        ("my-own-model", [], "auto"),
+        ("DeepSeek-V3", [], "fp8"),
+        ("DeepSeek-R1", ["--dtype", "bfloat16"], "fp8"),
+        ("DeepSeek-R1-BF16", [], "bfloat16"),
+        ("Kimi-K2-Instruct", ["--quantization", "auto"], "fp8"),
+        ("gpt-oss-120b", [], "mxfp4"),
         ("Llama-3.3-70B-Instruct", ["--dtype", "half"], "float16"),
         ("Llama-3.3-70B-Instruct", ["--quantization", "fp8"], "fp8"),
         ("Llama-3.3-70B-Instruct", ["-q", "bitsandbytes"], None),
@@ -72,6 +78,7 @@ def test_weight_format_is_known_or_open(
     name: str, args: list[str], weight_format: str | None
 ) -> None:
     data = manifest(modelName=name)
+    data["spec"]["modelSourceConfig"]["modelLocation"] = name
     data["spec"]["worker"]["args"] += args
     assert manifest_view(data).weight_format == weight_format
 
@@ -163,3 +170,53 @@ def test_rules_survive_any_value_anywhere(place: tuple[str, ...], value: Any) ->
     else:
         told = [str(each) for each in found]
     assert all(line.isprintable() for line in told)
+
+
+def test_flags_of_sagemakers_images_are_variables() -> None:
+    """Those are known, and no others: nothing is judged by vLLM's defaults."""
+    data = manifest()
+    worker = data["spec"]["worker"]
+    del worker["args"]
+    worker["environmentVariables"] += [
+        {"name": "SM_VLLM_TENSOR_PARALLEL_SIZE", "value": "8"},
+        {"name": "SM_VLLM_ENFORCE_EAGER", "value": "true"},
+        {"name": "SM_VLLM_ENABLE_PREFIX_CACHING", "value": "false"},
+    ]
+    view = manifest_view(data)
+    assert view.is_for_sagemaker
+    assert view.decode
+    assert view.decode.tensor_parallel == (
+        8,
+        ("spec", "worker", "environmentVariables", 3, "value"),
+    )
+    assert view.decode.flags["enforce-eager"].value == "true"
+    assert view.decode.flags["enable-prefix-caching"].value == "false"
+    assert view.decode.number("max-model-len", 1) is None
+    assert view.arguments == ()
+
+
+def test_an_image_for_sagemaker_has_open_flags() -> None:
+    """By its tag, even if no variable shows."""
+    data = manifest()
+    data["spec"]["worker"] |= {"image": "x/vllm:0.11.0-gpu-sagemaker-v1", "args": []}
+    view = manifest_view(data)
+    assert view.decode
+    assert view.decode.tensor_parallel is None
+
+
+@pytest.mark.parametrize(
+    ("sizes", "is_even"),
+    [
+        (("8", "8"), True),
+        (("6", "6"), False),
+        (("4", "8"), False),
+        (("16", "16"), False),
+        (("0", "0"), False),
+    ],
+)
+def test_uneven_sizes_are_known_to_be_so(sizes: tuple[str, str], is_even: bool) -> None:
+    """64 heads, 8 GPUs in a node, one size for both roles."""
+    data = manifest()
+    for role, size in zip(("prefillSpec", "decodingSpec"), sizes, strict=True):
+        data["spec"]["pdSpec"][role]["args"] = ["-tp", size]
+    assert manifest_view(data).is_evenly_divided == is_even

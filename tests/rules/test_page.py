@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from dpd.rules.catalogue import all_rules
+from dpd.rules.check import all_rules
 
 ROOT = Path(__file__).parents[2]
 COVERAGE: dict[str, list[dict[str, Any]]] = yaml.safe_load(

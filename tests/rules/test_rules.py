@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from dpd.rules import Finding, check_file
-from dpd.rules.catalogue import all_rules
+from dpd.rules.check import all_rules
 
 HERE = Path(__file__).parent
 CASES = yaml.safe_load((HERE / "cases.yaml").read_text(encoding="utf-8"))

@@ -38,6 +38,12 @@ def found(environment: Environment) -> dict[str, str]:
         ({"hugepages": "16GiB"}, "DPD509", "hugepages"),
         ({"cpu": 400}, "DPD206", "cpu"),
         (
+            {"prefill": {"instanceGroup": "prefill", "args": ["--max-num-batched-tokens 4096"]}},
+            "DPD118",
+            "prefill.args.0",
+        ),
+        ({"cpu": 190}, "DPD214", "cpu"),
+        (
             {"decode": {"instanceGroup": "decode", "args": ["--dtype", "half"]}},
             "DPD402",
             "decode.args.0",

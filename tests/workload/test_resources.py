@@ -54,10 +54,11 @@ def test_larger_models_have_longer_to_start() -> None:
         return startup_seconds(environment, environment.endpoints[0])
 
     sizes = sorted(model_architectures().values(), key=lambda model: model.parameters)
-    times = [seconds(model.name) for model in sizes]
+    times = [seconds(model.name, quantization="none") for model in sizes]
     assert times == sorted(times)
     assert seconds("llama-3.3-70b") > 1200
     assert seconds("llama-3.3-70b", quantization="fp8") < seconds("llama-3.3-70b")
+    assert seconds("gpt-oss-120b") < seconds("gpt-oss-120b", quantization="fp8")
 
 
 def test_a_start_time_can_be_said() -> None:

@@ -51,13 +51,17 @@ class Result:
     """Time between two tokens, over all tokens."""
     e2e: Latency
     request_rate: float
-    """Finished requests per second."""
+    """Finished requests per second; of an overloaded run, all of it with the drain at its end."""
     output_token_rate: float
     good_share: float
     """Share of the requests within all targets."""
     prefill_utilization: float
     """Busy share of the prefill workers, over the whole run; 0 when colocated."""
     decode_utilization: float
+    decode_batch_fill: float
+    """Share of the decode workers' places for sequences that is taken, averaged over time."""
+    decode_kv_fill: float
+    """Share of their KV cache that is reserved, likewise."""
     remote_share: float
     """Share of the requests that went to a prefill worker."""
     buffer_waits: int
@@ -161,30 +165,28 @@ def _new_state(
 def _result(state: at.State, traffic: Traffic, *, is_full: bool) -> Result:
     tally, settings = state.tally[0], state.settings[0]
     recorded = max(1, int(tally.recorded))
-    window = float(tally.window_end - tally.window_start)
-    per_second = 1 / window if 0 < window < inf else 0.0
     split = int(settings.prefill_workers)
     busy = state.workers.busy_seconds
     seconds = float(tally.now)
-    falls_behind = (
-        traffic.users == 0
-        and tally.issued >= _REQUESTS_TO_JUDGE
-        and tally.finished_at_last_arrival < (1 - _BACKLOG_SHARE) * tally.issued
-    )
+    is_overloaded = is_full or _falls_behind(state, traffic)
+    request_rate, output_token_rate = _whole_run(state) if is_overloaded else _in_window(state)
     with_gaps = max(1, int(state.histograms[at.ITL].sum()))
     return Result(
         ttft=_latency(state.histograms[at.TTFT], tally.ttft_sum / recorded),
         itl=_latency(state.histograms[at.ITL], tally.itl_sum / with_gaps),
         token_gap=_latency(state.histograms[at.TOKEN_GAP], tally.gap_sum / max(1, tally.gaps)),
         e2e=_latency(state.histograms[at.E2E], tally.e2e_sum / recorded),
-        request_rate=float(tally.window_finished * per_second),
-        output_token_rate=float(tally.window_tokens * per_second),
+        request_rate=request_rate,
+        output_token_rate=output_token_rate,
         good_share=float(tally.good / recorded),
         prefill_utilization=float(busy[:split].mean() / seconds) if split else 0.0,
         decode_utilization=float(busy[split:].mean() / seconds),
+        decode_batch_fill=_fill(state.workers.batch_seconds[split:], settings.decode_sequences)
+        / seconds,
+        decode_kv_fill=_fill(state.workers.kv_seconds[split:], settings.decode_kv_tokens) / seconds,
         remote_share=float(tally.remote / tally.issued),
         buffer_waits=int(tally.buffer_waits),
-        is_overloaded=is_full or bool(falls_behind),
+        is_overloaded=is_overloaded,
         requests=int(tally.finished),
         seconds=seconds,
         mean_in_system=float(tally.area / seconds),
@@ -194,6 +196,47 @@ def _result(state: at.State, traffic: Traffic, *, is_full: bool) -> Result:
         prompt_tokens=int(tally.prompt_tokens),
         decode_tokens=int(tally.decode_tokens),
     )
+
+
+def _falls_behind(state: at.State, traffic: Traffic) -> bool:
+    """Return whether a tenth of what arrived is left over, of the whole run and of its window.
+
+    The window alone is noisy in short runs; in the whole one a high rate leaves many requests at
+    work when the last one arrives, without any queue.
+    """
+    tally, settings = state.tally[0], state.settings[0]
+    if traffic.users or tally.issued < _REQUESTS_TO_JUDGE:
+        return False
+    kept_up = 1 - _BACKLOG_SHARE
+    recorded = int(settings.after_recorded - settings.first_recorded)
+    return bool(
+        tally.finished_at_last_arrival < kept_up * tally.issued
+        and tally.window_finished < kept_up * recorded
+    )
+
+
+def _in_window(state: at.State) -> tuple[float, float]:
+    """Return requests and output tokens a second between the first and last recorded arrival."""
+    tally = state.tally[0]
+    window = float(tally.window_end) - float(tally.window_start)
+    if not 0 < window < inf:
+        return 0.0, 0.0
+    return float(tally.window_finished / window), float(tally.window_tokens / window)
+
+
+def _whole_run(state: at.State) -> tuple[float, float]:
+    """Return the same of a run that is nothing but queue: from its start to its end.
+
+    While arrivals last, such a run may only read prompts and finish nothing.
+    """
+    tally = state.tally[0]
+    first_tokens = tally.finished * (1 - tally.remote / tally.issued)
+    seconds = float(tally.now)
+    return float(tally.finished) / seconds, float(tally.decode_tokens + first_tokens) / seconds
+
+
+def _fill(integral: at.Floats, places: int) -> float:
+    return float(integral.mean()) / float(places)
 
 
 def _latency(histogram: at.Ints, mean: float) -> Latency:

@@ -61,6 +61,8 @@ _WORKER = {  # prefill workers first, then decode (or colocated) workers
     "step_ends": "f8",  # infinite while idle
     "step_seconds": "f8",
     "busy_seconds": "f8",
+    "batch_seconds": "f8",  # sequences in the batch, integrated over the steps
+    "kv_seconds": "f8",  # tokens reserved in the KV cache, likewise
     "steps": "i8",
     "running": "i8",  # sequences that decode one token in this step
     "context": "i8",  # tokens in the KV cache of the running sequences

@@ -48,6 +48,8 @@ def end_step(state: State, worker: int) -> None:
     seconds = workers[worker].step_seconds
     running = workers[worker].running
     workers[worker].busy_seconds += seconds
+    workers[worker].batch_seconds += seconds * running
+    workers[worker].kv_seconds += seconds * workers[worker].kv_used
     workers[worker].steps += 1
     workers[worker].context += running
     if running > 0:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpd.rules import flags
-from dpd.rules.flags import MODEL_TAG, parse
+from dpd.catalog import vllm_flags as flags
+from dpd.catalog.vllm_flags import MODEL_TAG, parse
 
 ROOT = Path(__file__).parents[2]
 KNOWN = flags.known_flags()
@@ -77,6 +77,34 @@ def test_data_has_types_and_choices() -> None:
 def test_arguments_are_read_as_vllm_reads_them(words: list[str], name: str, value: str) -> None:
     (flag,) = parse(words, ("args",))
     assert (flag.name, flag.value) == (name, value)
+
+
+@pytest.mark.parametrize(
+    ("item", "expected"),
+    [
+        ("--port 8000", [("port", "8000")]),
+        ("-tp 8 --enforce-eager", [("tensor-parallel-size", "8"), ("enforce-eager", "true")]),
+        ("--served-model-name=a b", [("served-model-name", "a b")]),
+        ("--nonsense 1", [(MODEL_TAG, "--nonsense 1")]),
+    ],
+)
+def test_an_item_of_several_words_is_read_as_meant(
+    item: str, expected: list[tuple[str, str]]
+) -> None:
+    found = parse([item], ())
+    assert [(flag.name, flag.value) for flag in found] == expected
+    assert {flag.path for flag in found} == {(0,)}
+    is_joined = " " in item.partition("=")[0] and expected[0][0] != MODEL_TAG
+    assert {flag.item for flag in found} == {item if is_joined else None}
+
+
+@pytest.mark.parametrize(
+    ("value", "meant"), [("True", "true"), ("false", "false"), ("FALSE", "false")]
+)
+def test_a_truth_value_belongs_to_its_flag(value: str, meant: str) -> None:
+    """VLLM would take it for the model; a rule tells of it."""
+    (flag,) = parse(["--enable-chunked-prefill", value], ())
+    assert (flag.values, flag.value) == ((value,), meant)
 
 
 def test_lists_end_at_the_next_flag() -> None:

@@ -6,14 +6,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dpd.config.source import KeyPath
+ArgumentPath = tuple[str | int, ...]
+"""Keys and list positions that lead to an argument in its file."""
 
-_DATA_FILE = Path(__file__).parents[1] / "catalog/vllm_flags.json"
+_DATA_FILE = Path(__file__).with_name("vllm_flags.json")
 _MULTIPLES = {
     **{"k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12},
     **{"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40},
 }
 _MOST = 2**63  # No size, count or length is larger, and arithmetic with floats stays possible.
+_WITHOUT_VALUE = ("nothing", "negatable")
+_TRUTH = ("true", "false")
 MODEL_TAG = "model_tag"
 """Name of the first argument without a flag."""
 
@@ -36,13 +39,17 @@ class Flag(NamedTuple):
     word: str
     """As written, without the value."""
     values: tuple[str, ...]
-    path: KeyPath
+    path: ArgumentPath
     known: KnownFlag | None
+    item: str | None = None
+    """The whole item of the list, where it holds more than a flag and a value after `=`."""
 
     @property
     def value(self) -> str:
         """The value; what a flag without one means is `true` or `false`."""
-        if self.known and self.known.takes in ("nothing", "negatable"):
+        if self.known and self.known.takes in _WITHOUT_VALUE:
+            if self.values and self.values[0].casefold() in _TRUTH:
+                return self.values[0].casefold()
             return "false" if self.word.replace("_", "-").startswith("--no-") else "true"
         return self.values[0] if self.values else ""
 
@@ -61,11 +68,12 @@ def known_flags() -> Mapping[str, KnownFlag]:
     }
 
 
-def parse(words: Sequence[Any], path: KeyPath) -> list[Flag]:
+def parse(words: Sequence[Any], path: ArgumentPath) -> list[Flag]:
     """Return the flags in a list of arguments, as vLLM's own parser reads them.
 
     It takes underscores for dashes, `--flag=value`, `--json-flag.key value`, and any beginning
-    of a name that only one flag has.
+    of a name that only one flag has. What it does not take but is plainly meant, `--port 8000` in
+    one item and `--flag true`, is read as meant, and left to rules.
     """
     flags: list[Flag] = []
     position = 0
@@ -75,6 +83,9 @@ def parse(words: Sequence[Any], path: KeyPath) -> list[Flag]:
         if not isinstance(word, str):
             continue
         if not _is_flag(word):
+            if _is_joined(word):
+                flags += [flag._replace(path=here, item=word) for flag in parse(word.split(), path)]
+                continue
             flags.append(Flag(MODEL_TAG, word, (word,), here, None))
             continue
         word, equals, attached = word.partition("=")
@@ -120,6 +131,8 @@ def _following(words: Sequence[Any], known: KnownFlag | None, *, is_dotted: bool
     """Yield the words that are values of the flag before them."""
     most = {"nothing": 0, "negatable": 0, "one": 1, "optional": 1}
     limit = 1 if is_dotted else most.get(known.takes, len(words)) if known else 1
+    if known and known.takes in _WITHOUT_VALUE and not is_dotted:
+        yield from (word for word in words[:1] if str(word).casefold() in _TRUTH)
     for word in words[:limit]:
         if not isinstance(word, str) or _is_flag(word):
             return
@@ -128,7 +141,14 @@ def _following(words: Sequence[Any], known: KnownFlag | None, *, is_dotted: bool
 
 def _is_flag(word: str) -> bool:
     """Return whether argparse takes a word for a flag: `-1` and `- x` are values."""
-    return word.startswith("-") and len(word) > 1 and " " not in word and number_of(word) is None
+    name = word.partition("=")[0]
+    return word.startswith("-") and len(word) > 1 and " " not in name and number_of(word) is None
+
+
+def _is_joined(word: str) -> bool:
+    """Return whether a word is a flag and its value, or several flags, in one: `--port 8000`."""
+    first, *others = word.split() or [""]
+    return bool(others) and word.startswith("-") and _lookup(first.partition("=")[0]) is not None
 
 
 def _lookup(word: str) -> KnownFlag | None:
