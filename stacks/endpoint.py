@@ -24,9 +24,6 @@ from stacks.base import EnvironmentStack
 from stacks.cluster import ClusterStack
 from stacks.platform import PlatformStack
 
-_LONGEST_WAIT_SECONDS = 50 * 60
-"""The waiter says what it waited for; its provider, after 55 minutes, only that it did."""
-
 
 class EndpointStack(EnvironmentStack):
     """Namespace, a look at the weights, the endpoint's objects, and the wait until it answers.
@@ -136,7 +133,7 @@ def _weights(environment: Environment, endpoint: AnyEndpoint) -> dict[str, str]:
 
 def _timeout_seconds(endpoint: AnyEndpoint) -> str:
     """Return a text, which is what CloudFormation would make of a number anyway."""
-    return str(int(min(endpoint.readiness.timeout, _LONGEST_WAIT_SECONDS)))
+    return str(int(endpoint.readiness.timeout))
 
 
 def _digest(manifests: Mapping[str, object]) -> str:

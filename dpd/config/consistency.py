@@ -16,6 +16,7 @@ from dpd.catalog import (
 from dpd.catalog.instance_types import same_family
 from dpd.config.capacity import Group, node_count, node_room, node_type, required_nodes
 from dpd.config.cluster import InstanceGroup
+from dpd.config.cluster_consistency import cluster_problems
 from dpd.config.endpoint import AnyEndpoint
 from dpd.config.environment import Environment
 from dpd.config.naming import OPERATOR_NAMESPACE, availability_zone_prefix, routing_service
@@ -48,6 +49,7 @@ def problems(environment: Environment) -> Iterator[Problem]:
     yield from _region(environment)
     yield from _names(environment)
     yield from _network(environment)
+    yield from cluster_problems(environment)
     yield from self_managed_problems(environment)
     if not unresolved:
         yield from _capacity(environment)

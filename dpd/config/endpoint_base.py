@@ -45,8 +45,8 @@ class Readiness(Config):
 
     wait: bool = True
     """Whether the endpoint's stack is complete only when the endpoint answers."""
-    timeout: Annotated[Seconds, second_range("1m", "1h")] = 3600
-    """One hour at most: CloudFormation waits no longer."""
+    timeout: Annotated[Seconds, second_range("1m", "50m")] = 3000
+    """50 minutes at most: after 55 the waiter's provider ends, and does not say what is missing."""
 
 
 class EndpointBase(Config):

@@ -8,6 +8,7 @@ from dpd.config import Environment
 from dpd.config.source import Source, parse_documents, read_bytes
 from dpd.errors import UserError, shown
 from dpd.rules import (  # noqa: F401 - importing a family registers its rules
+    access,
     addons,
     agreement,
     arguments,

@@ -13,6 +13,7 @@ DPD_BLOG = (
 OPERATOR_SETUP = f"{_SAGEMAKER}/sagemaker-hyperpod-model-deployment-setup.html"
 RELEASE_NOTES = f"{_SAGEMAKER}/sagemaker-hyperpod-inference-release-notes.html"
 GATEWAY_GUIDE = f"{_SAGEMAKER}/sagemaker-hyperpod-model-deployment-inference-gateway.html"
+EKS_ENDPOINT = "https://docs.aws.amazon.com/eks/latest/userguide/cluster-endpoint.html"
 HYPERPOD_PREREQUISITES = f"{_SAGEMAKER}/sagemaker-hyperpod-prerequisites.html"
 HYPERPOD_EKS_PREREQUISITES = f"{_SAGEMAKER}/sagemaker-hyperpod-eks-prerequisites.html"
 HYPERPOD_LABELS = "https://github.com/aws/sagemaker-hyperpod-cli/issues/386"

@@ -16,10 +16,15 @@ import zmq
 # The first process of a container ends by no signal that it does not handle.
 signal.signal(signal.SIGTERM, lambda *_: sys.exit())
 notices = zmq.Context().socket(zmq.PULL)
+# A signal that comes between two reads is looked at when the next one gives up.
+notices.setsockopt(zmq.RCVTIMEO, 1000)
 notices.bind("tcp://127.0.0.1:{ports.LMCACHE_NOTICES}")
 print("reading notices", flush=True)
 while True:
-    notices.recv()
+    try:
+        notices.recv()
+    except zmq.Again:
+        pass
 """
 """Program beside a sender that reads what it would tell a router that listens.
 

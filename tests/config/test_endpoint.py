@@ -39,7 +39,7 @@ def test_defaults_are_the_documented_example() -> None:
     assert endpoint.routing.strategy == "prefixaware"
     assert endpoint.kv_transfer.buffer_size == 8_589_934_592
     assert endpoint.tensor_parallel_size == 8
-    assert endpoint.readiness.timeout == 3600
+    assert endpoint.readiness.timeout == 3000
     assert endpoint.resolved_namespace == endpoint.name
 
 

@@ -100,7 +100,7 @@ def test_wrong_values(
         ("sagemakerEndpoint: yes", "sagemakerEndpoint", "given 'yes'; allowed: true or false"),
         ("sagemakerEndpoint: 1", "sagemakerEndpoint", "given 1; allowed: true or false"),
         ("readiness: {timeout: 90}", "readiness.timeout", "given 90; allowed: a number with one of the units ms, s, m, h, such as 45m"),
-        ("readiness: {timeout: 2h}", "readiness.timeout", "given '2h'; allowed: 1m to 1h"),
+        ("readiness: {timeout: 2h}", "readiness.timeout", "given '2h'; allowed: 1m to 50m"),
         ("args: --foo", "args", "given '--foo'; allowed: a list"),
         ("args: [1]", "args.0", "given 1; allowed: text; put it in quotes"),
         ("args: {a: b}", "args", "given a mapping; allowed: a list"),
