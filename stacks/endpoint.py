@@ -7,8 +7,7 @@ from urllib.parse import urlsplit
 
 import aws_cdk as cdk
 import cdk8s
-from aws_cdk import aws_eks_v2 as eks
-from constructs import Construct, IDependable
+from constructs import Construct
 
 from dpd.config import AnyEndpoint, Environment
 from dpd.config.naming import (
@@ -18,6 +17,7 @@ from dpd.config.naming import (
     endpoint_url,
     model_bucket,
 )
+from dpd_constructs.kubernetes_manifest import KubernetesManifest
 from k8s.endpoint import endpoint_charts, namespace
 from k8s.waiter_access import waiter_access
 from stacks.base import EnvironmentStack
@@ -41,6 +41,7 @@ class EndpointStack(EnvironmentStack):
         endpoint: AnyEndpoint,
         cluster: ClusterStack,
         platform: PlatformStack,
+        charts: cdk8s.App,
     ) -> None:
         super().__init__(
             scope,
@@ -48,46 +49,43 @@ class EndpointStack(EnvironmentStack):
             environment=environment,
             description=f"hyperpod-dpd: endpoint {endpoint.name}",
         )
-        self.add_stack_dependency(platform)
-        eks_cluster = cluster.eks_cluster.cluster
-        prepared = eks.KubernetesManifest(
+        eks_cluster = cluster.eks_cluster
+        prepared = KubernetesManifest(
             self,
             "Namespace",
-            cluster=eks_cluster,
+            eks_cluster=eks_cluster,
             manifest=[namespace(endpoint), *waiter_access(endpoint)],
         )
-        identity = _identity(endpoint)
-        weights = cdk.CustomResource(
+        waiter = {"ServiceToken": platform.waiter.service_token, **_identity(endpoint)}
+        weights = cdk.CfnResource(
             self,
             "ModelWeights",
-            resource_type="Custom::DpdModelWeights",
-            service_token=platform.waiter.service_token,
-            properties={**identity, **_weights(environment, endpoint)},
+            type="Custom::DpdModelWeights",
+            properties={**waiter, **_weights(environment, endpoint)},
         )
-        weights.node.add_dependency(prepared)
-        charts = endpoint_charts(cdk8s.App(), environment=environment, endpoint=endpoint)
-        manifests = {part: chart.to_json() for part, chart in charts.items()}
-        last: IDependable = weights
+        weights.add_resource_dependency(prepared)
+        parts = endpoint_charts(charts, environment=environment, endpoint=endpoint)
+        manifests = {part: chart.to_json() for part, chart in parts.items()}
+        last = weights
         for part, manifest in manifests.items():
-            resource = eks.KubernetesManifest(
-                self, _construct_id(part), cluster=eks_cluster, manifest=manifest
+            resource = KubernetesManifest(
+                self, _construct_id(part), eks_cluster=eks_cluster, manifest=manifest
             )
-            resource.node.add_dependency(last)
+            resource.add_resource_dependency(last)
             last = resource
         if endpoint.readiness.wait:
-            ready = cdk.CustomResource(
+            ready = cdk.CfnResource(
                 self,
                 "Ready",
-                resource_type="Custom::DpdEndpointReady",
-                service_token=platform.waiter.service_token,
+                type="Custom::DpdEndpointReady",
                 properties={
-                    **identity,
+                    **waiter,
                     "TimeoutSeconds": _timeout_seconds(endpoint),
                     "ManifestDigest": _digest(manifests),
                     "LogHint": f"see {_log_command(endpoint)}",
                 },
             )
-            ready.node.add_dependency(last)
+            ready.add_resource_dependency(last)
         cdk.CfnOutput(
             self,
             "EndpointUrl",

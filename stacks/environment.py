@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import aws_cdk as cdk
+import cdk8s
 from constructs import Construct
 
 from dpd.config import Environment
@@ -33,6 +34,7 @@ def build_environment(
     foundation = FoundationStack(scope, environment=environment)
     cluster = ClusterStack(scope, environment=environment, foundation=foundation)
     platform = PlatformStack(scope, environment=environment, foundation=foundation, cluster=cluster)
+    charts = cdk8s.App()
     endpoints = {
         endpoint.name: EndpointStack(
             scope,
@@ -40,6 +42,7 @@ def build_environment(
             endpoint=endpoint,
             cluster=cluster,
             platform=platform,
+            charts=charts,
         )
         for endpoint in environment.endpoints
     }

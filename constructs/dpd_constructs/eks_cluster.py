@@ -92,6 +92,9 @@ class EksCluster(Construct):
         )
         self.cluster_name = self.cluster.cluster_name
         self.security_group_id = self.cluster.cluster_security_group_id
+        self.kubectl_service_token = cast(
+            eks.IKubectlProvider, cluster.kubectl_provider
+        ).service_token
         provider = eks.OidcProviderNative(
             self, "OidcProvider", url=cluster.cluster_open_id_connect_issuer_url
         )
