@@ -16,8 +16,8 @@ def api_object(
     namespace: str | None = None,
     labels: dict[str, str] | None = None,
     **fields: Any,
-) -> None:
-    """Add an object; `fields` are its top-level keys beside the metadata, such as `spec`.
+) -> cdk8s.ApiObject:
+    """Add and return an object; `fields` are its top-level keys beside the metadata, as `spec`.
 
     What cdk8s-plus makes out of them here would be the same, at a third of a second per synth:
     kubernetes-validate and the operator's schema judge the result instead.
@@ -26,3 +26,4 @@ def api_object(
     added = cdk8s.ApiObject(scope, id_, api_version=api_version, kind=kind, metadata=metadata)
     if fields:
         added.add_json_patch(*(cdk8s.JsonPatch.add(f"/{key}", fields[key]) for key in fields))
+    return added

@@ -19,7 +19,7 @@ class EndpointChart(cdk8s.Chart):
         self, scope: Construct, id_: str, *, environment: Environment, endpoint: OperatorEndpoint
     ) -> None:
         super().__init__(scope, id_)
-        api_object(
+        self._resource = api_object(
             self,
             "Endpoint",
             api_version=API_VERSION,
@@ -28,6 +28,10 @@ class EndpointChart(cdk8s.Chart):
             namespace=endpoint.resolved_namespace,
             spec=endpoint_config(environment, endpoint).to_manifest()["spec"],
         )
+
+    def to_json(self) -> list[Any]:
+        """Return the one object: there is no order among many to work out."""
+        return [self._resource.to_json()]
 
 
 def endpoint_charts(
