@@ -44,7 +44,7 @@ def endpoint_charts(
     if endpoint.runtime == "operator":
         chart = EndpointChart(scope, endpoint.name, environment=environment, endpoint=endpoint)
         return {"custom-resource": chart}
-    # cdk8s-plus takes a third of an empty app's time to import, which only those who use it should wait.
+    # Loading cdk8s-plus takes a third of an empty app's time: only who uses it should wait for it.
     from k8s.self_managed import self_managed_charts
 
     return self_managed_charts(scope, environment=environment, endpoint=endpoint)
